@@ -258,6 +258,13 @@ static void add_functions(struct stack_walk *w)
 		w->s->pc[w->n++] = 0;
 }
 
+static void add_frame(struct stack_walk *w)
+{
+	bool interrupted = w->r.exact && w->n;
+
+	w->s->pc[w->n++] = w->r.pc | (interrupted ? KINF_PC_INTERRUPTED : 0);
+}
+
 static void walk_up(struct stack_walk *w)
 {
 	bool guessed = false;
@@ -273,7 +280,7 @@ static void walk_up(struct stack_walk *w)
 		if (guessed && !w->first_doubtful)
 			w->first_doubtful = w->n;
 		if (!w->n || !is_own(w->r.pc))
-			w->s->pc[w->n++] = w->r.pc;
+			add_frame(w);
 		guessed = row.flags & UNWIND_GUESSED;
 		w->doubtful |= guessed;
 		status = unwind_step_inline(&row, &w->r, read_word, w);

@@ -80,7 +80,7 @@ struct kinf_header {
 			     truncated; or "" */
 	uint64_t own_start, own_end; /* run-time addresses of the runtime's code, [start, end); 0:
 					not known */
-	char reserved[];  /* zero, up to page */
+	char reserved[];             /* zero, up to page */
 };
 /* Where a gmon.out of the runtime identifies its run: start_time_ns and pid of the run's .kin file.
  * The format leaves these bytes unused, and other writers leave them 0. */
@@ -219,8 +219,11 @@ struct kinf_stack {
 	uint32_t hash;      /* for the writer only */
 	uint64_t count;     /* samples */
 	uint64_t weight_ns; /* CPU time that the samples represent, by the thread's clock */
-	uint64_t pc[];      /* `depth` addresses */
+	uint64_t pc[];      /* `depth` addresses, some with KINF_PC_INTERRUPTED */
 };
+/* In an address of a stack, but never the first: a signal interrupted the program exactly there,
+ * and the frame before it is the code by which the signal's handler returns. */
+#define KINF_PC_INTERRUPTED ((uint64_t)1 << 63)
 /* Leaf only: callers were not requested. In files of kin 0.1.0 also: none were found; those files
  * count each such sample in KINF_LOST_STACKS. */
 enum kinf_stack_end { KINF_STACK_LEAF_ONLY, KINF_STACK_COMPLETE, KINF_STACK_CUT };
@@ -422,6 +425,7 @@ enum kinf_switch { KINF_SWITCH_IN, KINF_SWITCH_OUT, KINF_SWITCH_PREEMPTED, KINF_
 #define KINF_FRAME_INLINED    32u  /* `name` was inlined into the frame before it */
 #define KINF_FRAME_MARK       64u  /* not a frame but a note about the stack, by its name: [cut] */
 #define KINF_FRAME_HOOK       128u /* code of the runtime that counts calls */
+#define KINF_FRAME_SIGNAL     512u /* code by which a signal's handler returns to its caller */
 #define KINF_MODE_KERNEL      2u   /* mode of the leaf, as for frames */
 #define KINF_MODE_GUEST       4u
 #define KINF_MODE_HYPERVISOR  8u

@@ -726,6 +726,15 @@ static stackid revise(void *arg, struct revised_stacks *r, stackid stack, stacki
 	return v->interrupts ? interrupts_set_apart(v->interrupts, r, stack, caller) : caller;
 }
 
+static void tell_interrupted(struct kin_profile *p, const char *what, double percent)
+{
+	if (percent > 0)
+		remarks_add(&p->remarks, KIN_REMARK_STACKS,
+			    "%s took %.*f %%: they were called by nobody, and have stacks of "
+			    "their own, below " MARK_INTERRUPTED,
+			    what, percent < 1 ? 2 : 1, percent);
+}
+
 void profile_revise_stacks(struct kin_profile *p)
 {
 	if (!p->files)
@@ -740,12 +749,11 @@ void profile_revise_stacks(struct kin_profile *p)
 	if (v.tails || v.interrupts)
 		profile_revise_callers(p->data, changes, revise, &v);
 	free(changes);
-	double share = v.interrupts ? 100 * interrupts_share(p->data, event) : 0;
-	if (v.interrupts)
-		remarks_add(&p->remarks, KIN_REMARK_STACKS,
-			    "interrupts took %.*f %%: they were called by nobody, and have stacks "
-			    "of their own, below " MARK_INTERRUPTED,
-			    share < 1 ? 2 : 1, share);
+	if (v.interrupts) {
+		struct interrupts_shares share = interrupts_shares(p->data, event);
+		tell_interrupted(p, "interrupts", 100 * share.kernel);
+		tell_interrupted(p, "handlers of signals", 100 * share.signals);
+	}
 	if (found.put_back >= LEAST_TOLD)
 		remarks_add(&p->remarks, KIN_REMARK_STACKS,
 			    "functions that ended in a jump to another one (tail calls) are put "

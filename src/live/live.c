@@ -114,6 +114,7 @@ static frameid frame_of(struct live *l, const struct stack_frame *f,
 	_Static_assert((unsigned)KINF_FRAME_RETURN == (unsigned)FRAME_RETURN &&
 			       (unsigned)KINF_FRAME_KERNEL == (unsigned)FRAME_KERNEL &&
 			       (unsigned)KINF_FRAME_GUESSED == (unsigned)FRAME_GUESSED &&
+			       (unsigned)KINF_FRAME_SIGNAL == (unsigned)FRAME_SIGNAL &&
 			       (unsigned)KINF_FRAME_MARK == (unsigned)FRAME_MARK,
 		       "flags of frames are the same in both");
 	if (f->flags & KINF_FRAME_KERNEL)

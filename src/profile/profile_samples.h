@@ -31,7 +31,9 @@ enum frame_flags {
 	 * outermost frame's missing caller, MARK_GUESSED between the last certain frame and its
 	 * guessed caller, MARK_INTERRUPTED in place of the code that an interrupt interrupted. */
 	FRAME_MARK = 64,
-	FRAME_HOOK = 128,      /* code of the runtime that counts calls (hooks.h) */
+	FRAME_HOOK = 128,   /* code of the runtime that counts calls (hooks.h) */
+	FRAME_SIGNAL = 512, /* code by which a signal's handler returns: its caller was interrupted,
+			       and no return address */
 	FRAME_TAIL_CALL = 256, /* put back: `addr` is that of the jump by which it ended */
 };
 #define MARK_CUT         "[cut]"

@@ -411,7 +411,9 @@ static void add_walked(const struct unwinding *u, struct space *s, const struct 
 {
 	size_t n_same = last->serial && w->n_same <= last->at.n ? w->n_same : 0, n = w->n - n_same;
 	for (size_t i = 0; i < n; i++)
-		add_user(s, ret, u->pcs[i], !i);
+		add_user(s, ret, u->pcs[i], !i || unwind_was_interrupted(w, i));
+	for (size_t i = 0; i < w->n_interrupted; i++)
+		ret->frames[ret->n_kernel + w->interrupted[i] - 1].flags |= KINF_FRAME_SIGNAL;
 	if (n_same)
 		memcpy(ret->frames + ret->n, last->at.at + last->at.n - n_same,
 		       n_same * sizeof(*last->at.at));

@@ -1,4 +1,5 @@
-/* interrupts.c - knows the kernel's entries for interrupts, and cuts stacks there. */
+/* interrupts.c - knows the kernel's entries for interrupts, and cuts stacks there and at handlers
+ * of signals. */
 #include "symbolize/interrupts.h"
 
 #include <stdlib.h>
@@ -127,6 +128,7 @@ static bool find_entries(struct interrupts *x, const struct kallsyms *kernel)
 		uint64_t start, back = f->flags & FRAME_RETURN && f->addr;
 		if (!name && kernel && is_nameless(f))
 			name = kallsyms_find(kernel, f->addr - back, &start);
+		any |= f->flags & FRAME_SIGNAL;
 		if (name && !(f->flags & FRAME_MARK))
 			any |= x->is_entry[i] = is_interrupt_entry(name, f->flags & FRAME_KERNEL);
 	}
@@ -135,18 +137,28 @@ static bool find_entries(struct interrupts *x, const struct kallsyms *kernel)
 
 /* ---- stacks ---- */
 
-/* An entry may consist of several functions, each called by the one before. */
-static bool begins(const struct interrupts *x, const struct stack *at, stackid stack)
+/* A sample may be in the code by which a handler returns, which then stands for the handler. */
+static bool handles_signal(const struct samples *s, stackid stack)
 {
-	return x->is_entry[at[stack].frame] && !x->is_entry[at[at[stack].caller].frame];
+	const struct stack *at = s->stacks;
+
+	return (s->frames[at[stack].frame].flags | s->frames[at[at[stack].caller].frame].flags) &
+	       FRAME_SIGNAL;
+}
+
+/* An entry may consist of several functions, each called by the one before. */
+static bool begins(const struct interrupts *x, stackid stack)
+{
+	const struct stack *at = x->p->samples.stacks;
+	bool enters = x->is_entry[at[stack].frame] && !x->is_entry[at[at[stack].caller].frame];
+
+	return enters || handles_signal(&x->p->samples, stack);
 }
 
 static void find_beginnings(const struct interrupts *x, bool *changes)
 {
-	const struct stack *at = x->p->samples.stacks;
-
 	for (size_t i = 1; i < x->p->samples.n_stacks; i++)
-		changes[i] |= begins(x, at, (stackid)i);
+		changes[i] |= begins(x, (stackid)i);
 }
 
 struct interrupts *interrupts_find(struct profile *p, struct program_files *files,
@@ -175,27 +187,38 @@ void interrupts_free(struct interrupts *x)
 stackid interrupts_set_apart(const struct interrupts *x, struct revised_stacks *r, stackid stack,
 			     stackid caller)
 {
-	return begins(x, x->p->samples.stacks, stack) ? revised_stacks_add(r, 0, x->mark) : caller;
+	return begins(x, stack) ? revised_stacks_add(r, 0, x->mark) : caller;
 }
 
-double interrupts_share(const struct profile *p, uint16_t event)
+/* What a stack below MARK_INTERRUPTED is, by its outermost function. */
+enum interruption { NOT_INTERRUPTED, BY_KERNEL, BY_SIGNAL, AT_MARK };
+
+static enum interruption interruption_of(const struct profile *p, const struct frame *f,
+					 enum interruption caller)
+{
+	const char *name = f->name ? strtab_get(p->strings, f->name) : "";
+
+	if (caller != AT_MARK)
+		return f->flags & FRAME_MARK && !strcmp(name, MARK_INTERRUPTED) ? AT_MARK : caller;
+	return f->flags & FRAME_KERNEL || is_interrupt_entry(name, false) ? BY_KERNEL : BY_SIGNAL;
+}
+
+struct interrupts_shares interrupts_shares(const struct profile *p, uint16_t event)
 {
 	const struct samples *s = &p->samples;
-	bool *is_interrupt = xalloc(s->n_stacks + 1);
-	double all = 0, interrupts = 0;
+	enum interruption *of = xalloc((s->n_stacks + 1) * sizeof(*of));
+	double all = 0, by[AT_MARK + 1] = { 0 };
 
-	for (size_t i = 1; i < s->n_stacks; i++) {
-		const struct frame *f = &s->frames[s->stacks[i].frame];
-		is_interrupt[i] = is_interrupt[s->stacks[i].caller] ||
-				  (f->flags & FRAME_MARK &&
-				   !strcmp(strtab_get(p->strings, f->name), MARK_INTERRUPTED));
-	}
+	for (size_t i = 1; i < s->n_stacks; i++)
+		of[i] = interruption_of(p, &s->frames[s->stacks[i].frame], of[s->stacks[i].caller]);
 	for (size_t i = 0; i < s->n; i++) {
 		if (s->at[i].event != event)
 			continue;
 		all += (double)s->at[i].weight;
-		interrupts += is_interrupt[s->at[i].stack] ? (double)s->at[i].weight : 0;
+		by[of[s->at[i].stack]] += (double)s->at[i].weight;
 	}
-	free(is_interrupt);
-	return all > 0 ? interrupts / all : 0;
+	free(of);
+	struct interrupts_shares none = { 0 };
+	return all > 0 ? (struct interrupts_shares){ by[BY_KERNEL] / all, by[BY_SIGNAL] / all }
+		       : none;
 }

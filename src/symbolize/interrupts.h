@@ -1,8 +1,11 @@
-/* interrupts.h - gives interrupts stacks of their own.
+/* interrupts.h - gives interrupts, and handlers of signals, stacks of their own.
  *
  * The kernel's unwinder shows an interrupt as a callee of whatever it interrupted, although nobody
  * called it. Its stack begins at the kernel's entry for interrupts instead, below the mark
- * MARK_INTERRUPTED. Page faults and system calls are the program's own doing and stay. */
+ * MARK_INTERRUPTED. Page faults and system calls are the program's own doing and stay.
+ *
+ * A signal's handler has the code by which it returns for its caller (FRAME_SIGNAL), and that the
+ * code that was interrupted. Its stack begins at the handler. */
 #ifndef SYMBOLIZE_INTERRUPTS_H
 #define SYMBOLIZE_INTERRUPTS_H
 
@@ -24,7 +27,11 @@ void interrupts_free(struct interrupts *x); /* NULL is fine */
 stackid interrupts_set_apart(const struct interrupts *x, struct revised_stacks *r, stackid stack,
 			     stackid caller);
 
-/* The share of the event's time (samples_event) that interrupts took, once they are set apart. */
-double interrupts_share(const struct profile *p, uint16_t event);
+/* The shares of the event's time (samples_event) that interrupts and handlers of signals took, once
+ * they are set apart; 0..1. */
+struct interrupts_shares {
+	double kernel, signals;
+};
+struct interrupts_shares interrupts_shares(const struct profile *p, uint16_t event);
 
 #endif

@@ -479,6 +479,7 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 	w->guessed = 0;
 	w->missing = 0;
 	w->n_same = 0;
+	w->n_interrupted = 0;
 	w->end = UNWIND_DEPTH;
 	if (t && t->code == u->code)
 		f.next = t->first;
@@ -510,6 +511,8 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 		}
 		if (by_guess && !w->guessed++)
 			w->certain = n;
+		if (__builtin_expect(n && r.exact && w->n_interrupted < UNWIND_SIGNALS, 0))
+			w->interrupted[w->n_interrupted++] = n;
 		pcs[n++] = r.pc;
 		if (t && f.same == NONE_SAME)
 			add_step(t, &r);

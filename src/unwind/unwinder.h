@@ -53,6 +53,8 @@ enum unwind_end {
 			   * behind no call */
 };
 
+enum { UNWIND_SIGNALS = 4 };
+
 struct unwind_walk {
 	/* in */
 	struct unwind_regs regs; /* of the innermost frame; .exact is true for a sample */
@@ -62,7 +64,9 @@ struct unwind_walk {
 	/* The trail of the thread's last walk, and then of this one; NULL: none. */
 	struct unwind_trail *trail;
 	/* out */
-	size_t n;       /* number of frames: pcs[0] is regs.pc, the others are return addresses */
+	size_t n; /* number of frames: pcs[0] is regs.pc, the others are return addresses, but */
+	/* for those that a signal interrupted, exactly there; inner ones first, at most these */
+	size_t interrupted[UNWIND_SIGNALS], n_interrupted;
 	size_t guessed; /* number of frames found by guessed rows */
 	size_t certain; /* number of frames before the first guessed one */
 	enum unwind_end end;
@@ -70,6 +74,15 @@ struct unwind_walk {
 	uint64_t top;     /* sp of the outermost frame found */
 	size_t n_same;    /* with a trail: outermost frames as in its last walk, memory unchanged */
 };
+
+/* Whether frame i, not the first, was interrupted by a signal. */
+static inline bool unwind_was_interrupted(const struct unwind_walk *w, size_t i)
+{
+	size_t k = 0;
+	while (k < w->n_interrupted && w->interrupted[k] != i)
+		k++;
+	return k < w->n_interrupted;
+}
 
 struct unwinder *unwinder_new(const struct unwinder_opts *opts);
 void unwinder_free(struct unwinder *u); /* NULL is fine */

@@ -1290,12 +1290,17 @@ def test_lowest(tap, box):
     tap.ok('within (inlined)' in names, 'inlined functions behind a very low constant', f'{names} {p.err}')
 
 
+def as_recorded(box, path):
+    """The stacks of samples, the outermost function first."""
+    # Functions inlined into an interrupted one are known with it: without them a frame is one name.
+    samples = box.run(box.kin, 'script', '--no-inline', path).out.split('\n\n')
+    return [re.findall(r'^\s+[0-9a-f]+ (.*?)(?:\+0x[0-9a-f]+)? \(', s, re.M)[::-1] for s in samples]
+
+
 def test_signal_stack(tap, box):
     """Of a handler on another stack the function that was interrupted is known, and its callers are not."""
     p = box.record('-o', 'signal.kin', './fast', 'interrupted')
-    # Functions inlined into the interrupted one are known with it: without them a frame is one name.
-    stacks = box.run(box.kin, 'script', '--folded', '--no-inline', 'signal.kin').out.splitlines()
-    handled = [re.sub(r' \d+$', '', s).split(';') for s in stacks if ';handles' in s]
+    handled = [['fast', *s] for s in as_recorded(box, 'signal.kin') if 'handles' in s]
     tap.ok(handled and all(s[s.index('handles') - 1] == '__restore_rt' for s in handled),
            'a handler on a stack of its own', p.err)
     above = [s[1:s.index('__restore_rt')] for s in handled if '__restore_rt' in s]
@@ -1303,6 +1308,46 @@ def test_signal_stack(tap, box):
     tap.ok(not wrong, '... what it interrupted is there, and callers only if they are known', wrong)
     if all(a[0] == '[cut]' for a in above):
         tap.ok('stacks cut' in p.err, '... and that is said', p.err)
+
+
+HANDLER = """
+#include <signal.h>
+#include <unistd.h>
+static volatile unsigned long sink;
+__attribute__((noipa)) void spin(long n) { while (n--) sink++; }
+__attribute__((noipa)) void handles(int s) { spin(3000000); sink += (unsigned long)s; }
+__attribute__((noipa)) void works(long n) { spin(n); kill(getpid(), SIGUSR1); sink++; }
+int main(void)
+{
+    signal(SIGUSR1, handles);
+    for (int i = 0; i < 40; i++)
+        works(3000000);
+}
+"""
+
+
+def test_handlers(tap, box):
+    """Nobody calls a signal's handler: it is no callee of what it interrupted, and not in its time."""
+    open(os.path.join(box.folder, 'handler.c'), 'w').write(HANDLER)
+    box.run('gcc', '-O1', '-g', '-o', 'handler', 'handler.c')
+    ways = {'record.kin': [box.kin, 'record'], 'run.kin': [box.kin, 'run']}
+    if shutil.which('perf'):
+        ways['perf.data'] = ['perf', 'record', '-q', '-e', 'cpu-clock', '--call-graph', 'dwarf']
+    for path, how in ways.items():
+        p = box.run(*how, '-o', path, './handler')
+        stacks = [re.sub(r' \d+$', '', s).split(';') for s in box.run(box.kin, 'script', '--folded', path).out.splitlines()]
+        handled = [s for s in stacks if 'handles' in s]
+        tap.ok(any('spin' in s for s in handled) and all(s[1:3] == ['[interrupted]', 'handles'] for s in handled),
+               f'handlers have stacks of their own: {path}', f'{stacks}\n{p.err}')
+        recorded = [s for s in as_recorded(box, path) if 'handles' in s]
+        tap.ok(recorded and all(s.index('kill') < s.index('handles') and 'works' in s for s in recorded),
+               f'... script has them as recorded: {path}', recorded)
+        text = box.run(box.kin, 'graph', path).out
+        part = re.search(r'handlers of signals took (\d+)\.\d %: they were called by nobody', text)
+        tap.ok(part and 30 < int(part[1]) < 70, f'... a line says how much they took: {path}', text)
+    box.run(box.kin, 'merge', '-o', 'both.kin', 'record.kin', 'run.kin')
+    text = box.run(box.kin, 'graph', 'both.kin').out
+    tap.ok('handlers of signals took' in text, '... in a sum, too', text)
 
 
 def test_outermost(tap, box):
@@ -1657,7 +1702,7 @@ def main():
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach, test_short_tasks, test_too_fast,
                      test_churn, test_killed, test_audit, test_wall, test_jit, test_in_memory, test_vdso, test_files, test_unprivileged, test_refused, test_folder,
                      test_sanitized, test_inside, test_counts, test_idle, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_became, test_turns, test_linked,
-                     test_compilers, test_lines, test_lowest, test_signal_stack, test_outermost, test_go, test_bare_code, test_twins, test_ended, test_plugins, test_packed_frames, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
+                     test_compilers, test_lines, test_lowest, test_signal_stack, test_handlers, test_outermost, test_go, test_bare_code, test_twins, test_ended, test_plugins, test_packed_frames, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
             tap.part(test, tap, box)
     finally:
         shutil.rmtree(box.folder, ignore_errors=True)

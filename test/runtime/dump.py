@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 MAGIC = 0x0a0d464e494b0089
+INTERRUPTED = 1 << 63  # in an address of a stack
 HEADER = struct.Struct('<QIIIIII QQQQQQQQ 16Q II 240s')
 BLOCK = struct.Struct('<IIQQIIII3Q')
 MODULE = struct.Struct('<IIQQQIIIHH')
@@ -147,7 +148,7 @@ class Kin:
         return name(m.path, addr - m.bias) if m else ('?', hex(addr))
 
     def functions(self, stack):
-        return [self.place(pc - (i > 0), stack.epoch)[1] for i, pc in enumerate(stack.pcs)]
+        return [self.place((pc - (i > 0)) & ~INTERRUPTED, stack.epoch)[1] for i, pc in enumerate(stack.pcs)]
 
     def calls(self, function):
         return sum(n for (_, (_, callee)), n in self.resolved().items() if callee == function)

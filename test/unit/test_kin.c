@@ -973,6 +973,38 @@ static void the_runtimes_own_work_is_one_row(void)
 	vec_free(&m.bytes);
 }
 
+/* The outer of two frames was interrupted: its address is exact, and the other one's is the code by
+ * which the handler returns. */
+static void what_a_signal_interrupted_is_marked(void)
+{
+	struct image m = runtime_image();
+	uint64_t pcs[2] = { 0x30200, 0x10105 },
+		 *at = memmem(m.bytes.at, m.bytes.n, pcs, sizeof(pcs));
+	bool failed;
+	at[1] |= KINF_PC_INTERRUPTED;
+	struct profile *p = read_bytes(m.bytes.at, m.bytes.n, &failed);
+	struct data d = written(p);
+	struct profile *q = read_bytes(d.at, d.n, &failed); /* sums keep it */
+	for (int i = 0; i < 2; i++) {
+		const struct samples *s = &(i ? q : p)->samples;
+		size_t marked = 0, exact = 0;
+		for (size_t k = 1; k < s->n_stacks; k++) {
+			const struct frame *f = &s->frames[s->stacks[k].frame];
+			const struct frame *caller =
+				&s->frames[s->stacks[s->stacks[k].caller].frame];
+			if (!(f->flags & FRAME_SIGNAL))
+				continue;
+			marked++;
+			exact += f->addr == 0x200 && caller->addr == 0x105 && !caller->flags;
+		}
+		OK(!failed && marked == 1 && exact == 1);
+	}
+	free(d.at);
+	profile_free(q);
+	profile_free(p);
+	vec_free(&m.bytes);
+}
+
 static void the_runtimes_files_are_read(void)
 {
 	struct image m = runtime_image();
@@ -1127,6 +1159,7 @@ int main(void)
 	every_flipped_bit_is_told();
 	the_runtimes_files_are_read();
 	the_runtimes_own_work_is_one_row();
+	what_a_signal_interrupted_is_marked();
 	a_leaf_alone_is_cut_if_callers_were_lost();
 	the_documented_example_is_read();
 	char *command = NULL;

@@ -74,7 +74,7 @@ static void read_frame(struct kinfile_stream *s)
 
 	x.flags = kinfile_take32(&s->in) &
 		  (FRAME_RETURN | FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR | FRAME_GUESSED |
-		   FRAME_INLINED | FRAME_MARK | FRAME_HOOK);
+		   FRAME_INLINED | FRAME_MARK | FRAME_HOOK | FRAME_SIGNAL);
 	x.object = kinfile_find(s, KINF_R_MODULE, module);
 	x.name = kinfile_find(s, KINF_R_STRING, name);
 	if (s->in.failed)

@@ -491,23 +491,32 @@ static bool is_cut(const struct kinfile *f, const struct kinf_stack *s)
 	       (s->end == KINF_STACK_LEAF_ONLY && f->header.losses[KINF_LOST_STACKS]);
 }
 
-/* Makes a stack of the payload's pcs, which are in the window. */
+/* The stack's pcs are in the window. */
+static uint64_t pc_at(const struct kinfile *f, uint32_t i)
+{
+	uint64_t pc;
+	memcpy(&pc, f->w->b.pos + (size_t)i * sizeof(pc), sizeof(pc));
+	return pc;
+}
+
+/* Makes a stack of the payload's pcs. */
 static stackid stack_of(struct kinfile *f, const struct kinf_stack *s)
 {
 	stackid stack = 0;
-	uint64_t leaf;
 
-	memcpy(&leaf, f->w->b.pos, sizeof(leaf));
-	if (is_profiler(&f->header, leaf))
+	if (is_profiler(&f->header, pc_at(f, 0)))
 		return profiler_stack(f);
 	if (is_cut(f, s))
 		stack = profile_add_stack(f->into, 0, profile_add_mark(f->into, MARK_CUT));
+	bool is_signal = false; /* its caller was interrupted by it */
 	for (uint32_t i = s->depth; i-- > 0;) {
-		uint64_t pc;
-		memcpy(&pc, f->w->b.pos + (size_t)i * sizeof(pc), sizeof(pc));
+		uint64_t pc = pc_at(f, i), interrupted = i ? pc & KINF_PC_INTERRUPTED : 0;
 		bool doubtful = s->doubtful && i >= s->doubtful;
-		uint16_t flags = (i ? FRAME_RETURN : 0) | (doubtful ? FRAME_GUESSED : 0);
-		stack = profile_add_stack(f->into, stack, frame_of(f, pc, flags, s->epoch));
+		uint16_t flags = (i && !interrupted ? FRAME_RETURN : 0) |
+				 (doubtful ? FRAME_GUESSED : 0) | (is_signal ? FRAME_SIGNAL : 0);
+		stack = profile_add_stack(f->into, stack,
+					  frame_of(f, pc ^ interrupted, flags, s->epoch));
+		is_signal = interrupted;
 	}
 	return stack;
 }

@@ -25,6 +25,7 @@
 #include "object/object.h"
 #include "profile/detail.h"
 #include "unwind/made_frames.h"
+#include "unwind/unwinder.h"
 
 struct perf;
 
@@ -465,12 +466,11 @@ void perf_traces_done(struct perf_traces *t);
 const struct machine *perf_machine_of(const struct perf *p, const struct perf_attr *a);
 
 struct perf_dwarf;
-/* Walks a stack: addresses of user code, leaf first, all but the first return addresses; returns
- * how many. *certain: those before the first guessed one. *cut: the walk did not reach the thread's
- * start. */
+/* Walks a stack: addresses of user code, leaf first; returns how many. *w says what they are, and
+ * whether the walk reached the thread's start. */
 size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct perf_attr *a,
-		       const struct perf_sample *s, uint64_t *pcs, size_t max, size_t *certain,
-		       bool *cut);
+		       const struct perf_sample *s, uint64_t *pcs, size_t max,
+		       struct unwind_walk *w);
 /* Says, too, what of the object's file could not be read meanwhile. */
 void perf_dwarf_object_done(struct perf *p, struct perf_object *o);
 void perf_dwarf_done(struct perf_dwarf *d); /* NULL is fine */

@@ -249,19 +249,20 @@ static const struct perf_places *places_of(struct perf_dwarf *d, const struct ma
 }
 
 size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct perf_attr *a,
-		       const struct perf_sample *s, uint64_t *pcs, size_t max, size_t *certain,
-		       bool *cut)
+		       const struct perf_sample *s, uint64_t *pcs, size_t max,
+		       struct unwind_walk *w)
 {
 	const struct machine *m = perf_machine_of(p, a);
 	uint64_t all[MACHINE_REGISTERS];
 
-	*certain = 0;
-	*cut = false;
+	*w = (struct unwind_walk){ .copy = s->stack,
+				   .copy_size = s->stack_size,
+				   .end = UNWIND_COMPLETE };
 	if (s->user.abi == ABI_NONE)
 		return 0;
 	if (!m || s->user.abi != ABI_64 || p->swap) {
 		leave_out(p, m);
-		*cut = true;
+		w->end = UNWIND_NO_CFI;
 		return 0;
 	}
 	p->machine.walked = m;
@@ -272,14 +273,11 @@ size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct pe
 	if (d->generation != space->generation)
 		unwinder_flush(d->unwinder);
 	d->generation = space->generation;
-	struct unwind_walk w = { .copy = s->stack, .copy_size = s->stack_size };
-	unwind_regs_of_perf(places_of(d, m, s->user.mask), s->user.values, all, &w.regs);
-	w.copy_addr = w.regs.sp;
-	unwinder_walk(d->unwinder, &w, pcs, max);
-	count(p, &w, pcs);
-	*certain = w.certain;
-	*cut = w.end != UNWIND_COMPLETE;
-	return w.n;
+	unwind_regs_of_perf(places_of(d, m, s->user.mask), s->user.values, all, &w->regs);
+	w->copy_addr = w->regs.sp;
+	unwinder_walk(d->unwinder, w, pcs, max);
+	count(p, w, pcs);
+	return w->n;
 }
 
 void perf_dwarf_object_done(struct perf *p, struct perf_object *o)

@@ -120,9 +120,9 @@ struct perf_part {
 	bool is_keyed;       /* the generation is small enough to be part of a key */
 };
 
-enum { FLAG_BITS = 5 };
-_Static_assert((FRAME_RETURN | FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR | FRAME_GUESSED) <
-		       1 << FLAG_BITS,
+enum { FLAG_BITS = 10 };
+_Static_assert((FRAME_RETURN | FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR | FRAME_GUESSED |
+		FRAME_SIGNAL) < 1 << FLAG_BITS,
 	       "flags of frames fit");
 
 /* Sets the key. Call it again after an address was looked up: the space may then have another
@@ -333,15 +333,16 @@ static void push_dump(struct perf_walk *w, const struct perf_attr *a, const stru
 {
 	enum { PCS = 1024 };
 	uint64_t pcs[PCS];
-	size_t certain;
-	bool cut;
-	size_t n = perf_dwarf_walk(w->p, w->user, a, s, pcs, PCS, &certain, &cut);
+	struct unwind_walk dump;
+	size_t n = perf_dwarf_walk(w->p, w->user, a, s, pcs, PCS, &dump);
+	bool cut = dump.end != UNWIND_COMPLETE;
 
 	struct perf_part part = part_of(w->p, w->user, PERF_MODE_USER);
 	for (size_t i = 0; i < n; i++) {
-		part.flags |= i >= certain ? FRAME_GUESSED : 0;
+		part.flags = (i >= dump.certain ? FRAME_GUESSED : 0) |
+			     (unwind_was_interrupted(&dump, i + 1) ? FRAME_SIGNAL : 0);
 		find_key(&part);
-		push(w, &part, pcs[i], i > 0, 0);
+		push(w, &part, pcs[i], i && !unwind_was_interrupted(&dump, i), 0);
 	}
 	if (cut && !w->n)
 		push_leaf(w, s->mode, s->ip);

@@ -36,13 +36,12 @@ static void walk(const struct point *at, struct walked *ret)
 	uint64_t values[SAMPLE_REGISTERS], pcs[1024];
 	struct perf_sample s = sample_of(at, values);
 	struct perf_attr a = { .layout.regs_user = s.user.mask };
-	size_t certain;
-	bool cut;
+	struct unwind_walk w;
 
-	ret->n = perf_dwarf_walk(&p, &space, &a, &s, pcs, 1024, &certain, &cut);
+	ret->n = perf_dwarf_walk(&p, &space, &a, &s, pcs, 1024, &w);
 	for (size_t i = 0; i < ret->n; i++)
-		ret->at[i] = (struct walk_frame){ pcs[i], i >= certain };
-	ret->complete = !cut;
+		ret->at[i] = (struct walk_frame){ pcs[i], i >= w.certain };
+	ret->complete = w.end == UNWIND_COMPLETE;
 }
 
 static void done(void) {}

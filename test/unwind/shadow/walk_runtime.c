@@ -215,8 +215,8 @@ static void walk_there(const struct point *p, struct walked *ret)
 	walk(&w, &nowhere, &u);
 	ret->n = w.n;
 	for (size_t i = 0; i < w.n; i++)
-		ret->at[i] =
-			(struct walk_frame){ s->pc[i], w.first_doubtful && i >= w.first_doubtful };
+		ret->at[i] = (struct walk_frame){ s->pc[i] & ~KINF_PC_INTERRUPTED,
+						  w.first_doubtful && i >= w.first_doubtful };
 	ret->complete = w.end == KINF_STACK_COMPLETE;
 }
 
