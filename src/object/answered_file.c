@@ -1,6 +1,5 @@
 /* answered_file.c - the cache file of an object: its key, how it is found, read and replaced, and
  * the limit on the size of all such files. */
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -23,20 +22,14 @@ struct kins_code {
 	uint8_t *id; /* [ANSWERED_ID] */
 };
 
-static void read_notes(const uint8_t *p, size_t size, uint8_t *id)
+static void take_id(uint8_t *ret, uintptr_t notes, size_t size)
 {
-	struct bytes b = bytes_of(NULL, p, size);
-	while (bytes_left(&b)) {
-		uint32_t name = bytes_u32(&b), n = bytes_u32(&b), type = bytes_u32(&b);
-		struct bytes owner = bytes_take(&b, ((uint64_t)name + 3) & ~UINT64_C(3));
-		struct bytes what = bytes_take(&b, ((uint64_t)n + 3) & ~UINT64_C(3));
-		if (b.failed)
-			return;
-		if (type != NT_GNU_BUILD_ID || name != 4 || memcmp(owner.pos, "GNU", 4) != 0)
-			continue;
-		id[0] = (uint8_t)(n < ANSWERED_ID - 1 ? n : ANSWERED_ID - 1);
-		memcpy(id + 1, what.pos, id[0]);
-	}
+	struct bytes b = bytes_of(NULL, (const uint8_t *)notes, size);
+	const uint8_t *id = elf_notes_build_id(&b, &size);
+	if (!id)
+		return;
+	ret[0] = (uint8_t)min_u64(size, ANSWERED_ID - 1);
+	memcpy(ret + 1, id, ret[0]);
 }
 
 static int look_at(struct dl_phdr_info *info, size_t size, void *own)
@@ -51,9 +44,8 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *own)
 	}
 	for (int i = 0; is_own && i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
-		if (h->p_type == PT_NOTE)
-			read_notes((const uint8_t *)(info->dlpi_addr + h->p_vaddr), h->p_memsz,
-				   o->id);
+		if (h->p_type == PT_NOTE && !o->id[0])
+			take_id(o->id, info->dlpi_addr + h->p_vaddr, h->p_memsz);
 	}
 	return is_own;
 }
@@ -71,7 +63,7 @@ static bool describe_file(const struct elf_file *f, struct answered_key *key, si
 	struct stat st;
 	if (!f)
 		return true;
-	if (f->fd < 0 || fstat(f->fd, &st) < 0)
+	if (f->image.fd < 0 || fstat(f->image.fd, &st) < 0)
 		return false;
 	key->files[i].size = (uint64_t)st.st_size;
 	key->files[i].modified_ns = clock_ns_of(st.st_mtim);

@@ -18,10 +18,10 @@ static void gather(const struct elf_file *f, uint32_t type, struct variables *v)
 		return;
 	v->name_budget = 1 + 256 * (uint64_t)s.n + 4 * (uint64_t)s.strings_size;
 	for (size_t i = 1; i < s.n && i < NONE; i++) {
-		GElf_Sym sym;
+		Elf64_Sym sym;
 		uint32_t section;
 		if (!elf_symbols_at(&s, i, &sym, &section) || section == SHN_UNDEF ||
-		    GELF_ST_TYPE(sym.st_info) != STT_OBJECT || !sym.st_size)
+		    ELF64_ST_TYPE(sym.st_info) != STT_OBJECT || !sym.st_size)
 			continue;
 		const char *name = elf_symbols_name(&s, &sym);
 		size_t n = strnlen(name, v->name_budget);

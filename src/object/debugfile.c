@@ -29,9 +29,8 @@ enum { BUILD_ID_MAX = 64 };
 
 static bool same_kind(const struct elf_file *a, const struct elf_file *b)
 {
-	return a->header.e_machine == b->header.e_machine &&
-	       a->header.e_ident[EI_CLASS] == b->header.e_ident[EI_CLASS] &&
-	       a->header.e_ident[EI_DATA] == b->header.e_ident[EI_DATA];
+	return a->image.header.e_machine == b->image.header.e_machine &&
+	       a->image.is_64bit == b->image.is_64bit && a->image.swap == b->image.swap;
 }
 
 static bool has_build_id(const struct elf_file *f, const uint8_t *id, size_t n)
@@ -67,8 +66,8 @@ static struct elf_file *open_at(struct object_file *o, const char *path)
 		kin_error_free(err);
 		return NULL;
 	}
-	bool is_own = !fstat(o->main->fd, &own) && !fstat(f->fd, &st) && own.st_dev == st.st_dev &&
-		      own.st_ino == st.st_ino;
+	bool is_own = !fstat(o->main->image.fd, &own) && !fstat(f->image.fd, &st) &&
+		      own.st_dev == st.st_dev && own.st_ino == st.st_ino;
 	if (is_own || !same_kind(f, o->main)) {
 		give_up(o, f);
 		return NULL;
@@ -187,7 +186,7 @@ static bool read_debuglink(const struct object_file *o, struct debuglink *ret)
 	if (size < 4 || at > size - 4)
 		return false;
 	memcpy(&ret->crc, data + at, 4);
-	if (object_big_endian(o) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
+	if (o->main->image.swap)
 		ret->crc = bswap_32(ret->crc);
 	const char *name = (const char *)data, *slash = strrchr(name, '/');
 	ret->name = slash ? slash + 1 : name; /* a name, never a way out of the folders above */
@@ -204,7 +203,7 @@ static struct elf_file *check_linked(struct object_file *o, const struct debugli
 	size_t n, theirs;
 	const uint8_t *id = elf_file_build_id(o->main, &n);
 	bool other = id && elf_file_build_id(f, &theirs) && !has_build_id(f, id, n);
-	if (!other && crc_of(o, f->fd, &crc) && crc == link->crc)
+	if (!other && crc_of(o, f->image.fd, &crc) && crc == link->crc)
 		return f;
 	give_up(o, f);
 	return NULL;
@@ -347,8 +346,7 @@ struct elf_file *object_packed_file(struct object_file *o)
 	const uint8_t *data = s ? elf_file_contents(o->main, s, &n) : NULL;
 	int trouble = 0;
 	uint8_t *unpacked = data ? xz_unpack(data, n, &size, &trouble) : NULL;
-	struct elf_file *f =
-		unpacked ? elf_file_from_memory(s->name, unpacked, size, &trouble) : NULL;
+	struct elf_file *f = unpacked ? elf_file_from_memory(s->name, unpacked, size) : NULL;
 	failed(o, trouble);
 	if (f && !same_kind(f, o->main)) {
 		elf_file_free(f);

@@ -59,7 +59,8 @@ bool object_call_ends_at(const struct object_file *o, uint64_t addr)
 static struct disassembler *disassembler_of(struct object_file *o)
 {
 	if (!o->disassembler && !o->no_disassembler)
-		o->disassembler = disassembler_new(o->main->header.e_machine, &o->no_disassembler);
+		o->disassembler =
+			disassembler_new(o->main->image.header.e_machine, &o->no_disassembler);
 	return o->disassembler;
 }
 
@@ -88,7 +89,7 @@ static bool scan(struct object_file *o, const struct object_code *c, const struc
 {
 	const struct machine *m = object_kind(o);
 	if (rules)
-		return rules->scan(o->main->header.e_machine, c, call, arg);
+		return rules->scan(o->main->image.header.e_machine, c, call, arg);
 	if (m && m->length)
 		decode(m, c, call, arg);
 	else if (m && disassembler_of(o))
@@ -104,9 +105,9 @@ bool object_calls(struct object_file *o, uint64_t low, uint64_t high,
 		low = low > o->text.low ? low : o->text.low;
 		high = high < o->text.high ? high : o->text.high;
 	}
-	for (size_t i = object_code_after(o, low);
-	     object_has_code(o) && i < o->n_code && o->code[i].low < high; i++) {
-		const struct code_range *r = &o->code[i];
+	for (size_t i = elf_file_code_after(o->main, low);
+	     object_has_code(o) && i < o->main->n_code && o->main->code[i].low < high; i++) {
+		const struct code_range *r = &o->main->code[i];
 		struct object_code c = { .addr = low > r->low ? low : r->low,
 					 .high = high < r->high ? high : r->high };
 		if (c.addr >= c.high)

@@ -264,8 +264,7 @@ const struct dwarf_unit *dwarf_unit_at(const struct dwarf_file *f, uint64_t offs
 
 static void open_file(struct dwarf_file *f, struct elf_file *elf)
 {
-	f->swap = (elf->header.e_ident[EI_DATA] == ELFDATA2LSB) !=
-		  (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+	f->swap = elf->image.swap;
 	f->elf = elf;
 	find_sections(elf, f);
 }

@@ -35,22 +35,16 @@ static const struct {
 	{ EM_MSP430, "MSP430", "MSP430" },
 };
 
-const struct machine *object_kind(const struct object_file *o)
-{
-	const struct machine *m = machine_find(o->main->header.e_machine);
-	/* 32-bit RISC-V has the same number, but other instructions */
-	return m == &machine_riscv64 && !object_is_64bit(o) ? NULL : m;
-}
+const struct machine *object_kind(const struct object_file *o) { return elf_file_machine(o->main); }
 
 bool object_is_of_known_machine(const struct object_file *o) { return object_kind(o) != NULL; }
 
 bool object_knows_machine(uint32_t elf) { return machine_find(elf) != NULL; }
 
-const char *machine_name(const GElf_Ehdr *header)
+const char *machine_name(const struct elf_image *im)
 {
-	bool is_64bit = header->e_ident[EI_CLASS] == ELFCLASS64;
 	for (size_t i = 0; i < ARRAY_LEN(machines); i++)
-		if (machines[i].machine == header->e_machine)
-			return is_64bit ? machines[i].name64 : machines[i].name32;
+		if (machines[i].machine == im->header.e_machine)
+			return im->is_64bit ? machines[i].name64 : machines[i].name32;
 	return "unknown";
 }

@@ -1,6 +1,5 @@
 /* frames.c - call-frame information and how the file is loaded. src/unwind decodes the former. */
 #include "object/object_private.h"
-#include "object/probe.h"
 
 static struct object_section section_of(struct elf_file *f, const char *name)
 {
@@ -42,9 +41,9 @@ struct object_frames object_frames(struct object_file *o)
 		ret.strings = section_of(o->main, ".dynstr");
 	}
 	ret.is_stripped = !section_of(o->main, ".symtab").data;
-	ret.entry = object_is_program(o->main->elf) ? o->main->header.e_entry : 0;
-	ret.loader_entry = ret.entry ? 0 : o->main->header.e_entry;
-	ret.go = object_go_table(o);
+	ret.entry = elf_image_is_program(&o->main->image) ? o->main->image.header.e_entry : 0;
+	ret.loader_entry = ret.entry ? 0 : o->main->image.header.e_entry;
+	ret.go = elf_file_go_table(o->main);
 	ret.text_addr = addr_of(o->main, ".text");
 	ret.data_addr = addr_of(o->main, ".got");
 	return ret;
@@ -52,49 +51,28 @@ struct object_frames object_frames(struct object_file *o)
 
 struct address_range object_code_section(const struct object_file *o, size_t i)
 {
-	if (i >= o->n_code)
+	if (i >= o->main->n_code)
 		return (struct address_range){ 0 };
-	return (struct address_range){ o->code[i].low, o->code[i].high };
+	return (struct address_range){ o->main->code[i].low, o->main->code[i].high };
 }
 
 const uint8_t *object_loaded(const struct object_file *o, uint64_t addr, size_t wanted,
 			     size_t *size)
 {
-	const uint8_t *at = object_code_part(o, addr, wanted, size);
-	for (size_t i = 1; !at && i < o->main->n_sections; i++) {
-		const struct elf_section *s = &o->main->sections[i];
-		if (!(s->flags & SHF_ALLOC) || s->type != SHT_PROGBITS || addr < s->addr ||
-		    addr - s->addr >= s->size)
-			continue;
-		const uint8_t *contents = elf_file_contents(o->main, s, size);
-		if (!contents || addr - s->addr >= *size)
-			break;
-		*size -= (size_t)(addr - s->addr);
-		at = contents + (addr - s->addr);
-	}
-	return at;
+	return elf_file_loaded(o->main, addr, wanted, size);
 }
 
 const struct object_segment *object_segments(struct object_file *o, size_t *n)
 {
-	size_t headers = 0;
-	*n = 0;
-	if (elf_getphdrnum(o->main->elf, &headers) < 0)
-		return NULL;
-	if (o->segments) {
-		*n = o->n_segments;
-		return o->segments;
-	}
-	o->segments = arena_alloc(&o->arena, (headers + 1) * sizeof(*o->segments));
-	for (size_t i = 0; i < headers; i++) {
-		GElf_Phdr h;
-		/* libelf has read the headers, so there are that many bytes of them */
-		if (!gelf_getphdr(o->main->elf, (int)i, &h) || h.p_type != PT_LOAD)
-			continue;
-		o->segments[o->n_segments++] =
-			(struct object_segment){ h.p_vaddr, h.p_memsz, h.p_offset, h.p_filesz,
-						 h.p_flags & PF_X };
-	}
+	const Elf64_Phdr *h = o->segments ? NULL : elf_file_segments(o->main);
+	if (!o->segments)
+		o->segments = arena_alloc(&o->arena,
+					  (o->main->image.n_segments + 1) * sizeof(*o->segments));
+	for (size_t i = 0; h && i < o->main->image.n_segments; i++)
+		if (h[i].p_type == PT_LOAD)
+			o->segments[o->n_segments++] =
+				(struct object_segment){ h[i].p_vaddr, h[i].p_memsz, h[i].p_offset,
+							 h[i].p_filesz, h[i].p_flags & PF_X };
 	*n = o->n_segments;
 	return o->segments;
 }

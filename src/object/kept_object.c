@@ -30,12 +30,12 @@ static void add_code(struct elf_file *f, const struct kept_object *k)
 static struct elf_file *file_of(const struct kept_object *k)
 {
 	struct elf_file *f = xalloc(sizeof(*f));
-	f->fd = -1;
+	f->image.fd = -1;
 	f->path = arena_printf(&f->arena, "%s", k->path);
 	f->trouble = arena_alloc(&f->arena, sizeof(*f->trouble));
-	f->header.e_machine = (uint16_t)k->machine;
-	f->header.e_ident[EI_CLASS] = k->flags & KEPT_64BIT ? ELFCLASS64 : ELFCLASS32;
-	f->header.e_ident[EI_DATA] = k->flags & KEPT_BIG_ENDIAN ? ELFDATA2MSB : ELFDATA2LSB;
+	f->image.header.e_machine = (uint16_t)k->machine;
+	f->image.is_64bit = k->flags & KEPT_64BIT;
+	f->image.swap = bytes_other_order(k->flags & KEPT_BIG_ENDIAN);
 	add_code(f, k);
 	return f;
 }
@@ -51,7 +51,7 @@ struct object_file *object_of_kept(const struct kept_object *k)
 	size_t n = kept_id_length(k);
 	o->build_id = n ? arena_printf(&o->arena, "%.*s", (int)n, k->build_id) : NULL;
 	o->text = (struct address_range){ k->text_low, k->text_high };
-	object_find_code(o);
+	elf_file_find_code(o->main);
 	return o;
 }
 

@@ -38,14 +38,14 @@ static int by_place(const void *a, const void *b)
 	return ORDER(l->position, r->position);
 }
 
-static bool may_be_function(const GElf_Sym *s)
+static bool may_be_function(const Elf64_Sym *s)
 {
-	int type = GELF_ST_TYPE(s->st_info);
+	int type = ELF64_ST_TYPE(s->st_info);
 	if (type == STT_OBJECT || type == STT_TLS || type == STT_SECTION || type == STT_FILE ||
 	    type == STT_COMMON || s->st_shndx == SHN_UNDEF)
 		return false;
-	return s->st_size || GELF_ST_BIND(s->st_info) != STB_LOCAL || type != STT_NOTYPE ||
-	       GELF_ST_VISIBILITY(s->st_other) != STV_HIDDEN;
+	return s->st_size || ELF64_ST_BIND(s->st_info) != STB_LOCAL || type != STT_NOTYPE ||
+	       ELF64_ST_VISIBILITY(s->st_other) != STV_HIDDEN;
 }
 
 /* Keeps the largest symbol at each place. */
@@ -96,7 +96,7 @@ struct elf_functions *elf_functions_new(struct object_file *o)
 	if (!elf_file_symbols(o->main, SHT_SYMTAB, &symbols))
 		return f;
 	for (size_t i = 1; i < symbols.n; i++) {
-		GElf_Sym s;
+		Elf64_Sym s;
 		uint32_t section;
 		if (!elf_symbols_at(&symbols, i, &s, &section) || !may_be_function(&s))
 			continue;

@@ -35,8 +35,7 @@ static bool read_index(struct elf_file *f, struct package_index *ret)
 	if (!data)
 		return false;
 	struct bytes b = bytes_of(f->path, data, n);
-	b.swap = (f->header.e_ident[EI_DATA] == ELFDATA2LSB) !=
-		 (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+	b.swap = f->image.swap;
 	struct bytes short_version = b;
 	uint32_t version = bytes_u32(&b);
 	if (version != 2 && bytes_u16(&short_version) != 5)

@@ -33,8 +33,8 @@ struct unit_reader {
 /* The executable section that holds addr; NULL if none does. */
 static const struct code_range *code_at(const struct object_file *o, uint64_t addr)
 {
-	size_t i = object_code_after(o, addr);
-	return i < o->n_code && o->code[i].low <= addr ? &o->code[i] : NULL;
+	size_t i = elf_file_code_after(o->main, addr);
+	return i < o->main->n_code && o->main->code[i].low <= addr ? &o->main->code[i] : NULL;
 }
 
 static void drop_dead(const struct object_file *o, struct line_table *t)

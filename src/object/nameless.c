@@ -14,13 +14,13 @@ enum { VERSION = 1, COUNT_IS_U32 = 0x03, TABLE_IS_S32_RELATIVE = 0x3b, POINTER_I
 
 static void add_code_at(struct candidates *c, struct object_file *o, uint64_t addr)
 {
-	size_t i = object_code_after(o, addr);
-	if (i == o->n_code || addr < o->code[i].low ||
-	    o->main->sections[o->code[i].section].type == SHT_NOBITS)
+	size_t i = elf_file_code_after(o->main, addr);
+	if (i == o->main->n_code || addr < o->main->code[i].low ||
+	    o->main->sections[o->main->code[i].section].type == SHT_NOBITS)
 		return;
 	vec_push(&c->all,
 		 ((struct candidate){ .addr = addr,
-				      .limit = o->code[i].high,
+				      .limit = o->main->code[i].high,
 				      .name = "", /* see nameless_name() */
 				      .flags = SYMBOL_FUNCTION | SYMBOL_STATIC | SYMBOL_NAMELESS,
 				      .rank = RANKS - 1, /* any name is better */

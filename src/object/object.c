@@ -16,64 +16,10 @@
 
 /* ---- code ---- */
 
-static int by_low(const void *a, const void *b)
-{
-	const struct code_range *l = a, *r = b;
-	if (l->low != r->low)
-		return l->low < r->low ? -1 : 1;
-	return ORDER(l->section, r->section);
-}
-
-/* Sections that overlap (only hostile files have any) are cut where the next one starts. */
-void object_find_code(struct object_file *o)
-{
-	VEC(struct code_range) v = { 0 };
-	for (size_t i = 1; i < o->main->n_sections; i++) {
-		const struct elf_section *s = &o->main->sections[i];
-		if (!elf_section_is_code(s) || !s->size || s->addr + s->size < s->addr)
-			continue;
-		vec_push(&v, ((struct code_range){ s->addr, s->addr + s->size, (uint32_t)i }));
-	}
-	if (v.n)
-		qsort(v.at, v.n, sizeof(*v.at), by_low);
-	size_t kept = 0;
-	for (size_t i = 0; i < v.n; i++) {
-		if (i + 1 < v.n && v.at[i].high > v.at[i + 1].low)
-			v.at[i].high = v.at[i + 1].low;
-		if (v.at[i].low < v.at[i].high)
-			v.at[kept++] = v.at[i];
-	}
-	v.n = kept;
-	o->code = arena_copy(&o->arena, v.at, v.n, sizeof(*v.at));
-	o->n_code = v.n;
-	vec_free(&v);
-}
-
-size_t object_code_after(const struct object_file *o, uint64_t addr)
-{
-	return COUNT_WHILE(o->n_code, i, o->code[i].high <= addr);
-}
-
 const uint8_t *object_code_part(const struct object_file *o, uint64_t addr, size_t wanted,
 				size_t *size)
 {
-	size_t i = object_code_after(o, addr), n;
-	*size = 0;
-	if (i == o->n_code || addr < o->code[i].low)
-		return NULL;
-
-	const struct code_range *r = &o->code[i];
-	const struct elf_section *s = &o->main->sections[r->section];
-	const uint8_t *bytes = wanted < s->size ? elf_file_unread_contents(o->main, s, &n)
-						: elf_file_contents(o->main, s, &n);
-	uint64_t skip = addr - s->addr, left = r->high - addr;
-	if (!bytes || skip >= n)
-		return NULL;
-	*size = left < n - skip ? (size_t)left : n - (size_t)skip;
-	if (*size > wanted)
-		*size = wanted;
-	elf_file_read_part(o->main, s, skip, skip + *size);
-	return bytes + skip;
+	return elf_file_code_part(o->main, addr, wanted, size);
 }
 
 const uint8_t *object_code_before(const struct object_file *o, uint64_t addr, size_t *size)
@@ -106,15 +52,15 @@ static struct kin_error *describe(struct object_file *o)
 	const struct elf_section *text = elf_file_section(o->main, ".text");
 	if (text && text->addr + text->size >= text->addr)
 		o->text = (struct address_range){ text->addr, text->addr + text->size };
-	object_find_code(o);
-	if (o->main->n_sections < 2 && o->main->header.e_shoff)
+	elf_file_find_code(o->main);
+	if (o->main->n_sections < 2 && o->main->image.header.e_shoff)
 		return err_about(
 			err_new(KIN_ERROR_UNSUPPORTED,
 				"%s: its section table cannot be read: the file is cut off or "
 				"damaged",
 				o->path),
 			(struct err_facts){ ERR_NO_PROGRAM, o->path });
-	if (!text && !o->n_code)
+	if (!text && !o->main->n_code)
 		return err_about(
 			err_new(KIN_ERROR_UNSUPPORTED,
 				"%s: no section holds code (no .text): not a program, or its "
@@ -231,7 +177,6 @@ void object_free(struct object_file *o)
 {
 	if (!o)
 		return;
-	vec_free(&o->words);
 	object_lines_free(o->lines);
 	answered_free(o->answered);
 	disassembler_free(o->disassembler);
@@ -265,7 +210,7 @@ const char *object_missing_part(const struct object_file *o, bool *shared)
 const char *object_path(const struct object_file *o) { return o->path; }
 const char *object_build_id(const struct object_file *o) { return o->build_id; }
 struct address_range object_text(const struct object_file *o) { return o->text; }
-uint32_t object_elf_machine(const struct object_file *o) { return o->main->header.e_machine; }
+uint32_t object_elf_machine(const struct object_file *o) { return o->main->image.header.e_machine; }
 const struct kept_object *object_kept(const struct object_file *o) { return o->kept; }
 
 const char *object_read_path(const struct object_file *o) { return o->main->path; }
@@ -275,21 +220,19 @@ uint64_t object_modified_ns(const struct object_file *o)
 	struct stat st;
 	if (o->kept)
 		return o->kept->modified_ns;
-	return o->main->fd < 0 || fstat(o->main->fd, &st) < 0 ? 0 : clock_ns_of(st.st_mtim);
+	return o->main->image.fd < 0 || fstat(o->main->image.fd, &st) < 0 ? 0
+									  : clock_ns_of(st.st_mtim);
 }
 
 bool object_has_code(const struct object_file *o) { return !o->kept || o->kept->flags & KEPT_CODE; }
 
-const char *object_machine(const struct object_file *o) { return machine_name(&o->main->header); }
+const char *object_machine(const struct object_file *o) { return machine_name(&o->main->image); }
 
-bool object_is_64bit(const struct object_file *o)
-{
-	return o->main->header.e_ident[EI_CLASS] == ELFCLASS64;
-}
+bool object_is_64bit(const struct object_file *o) { return o->main->image.is_64bit; }
 
 bool object_big_endian(const struct object_file *o)
 {
-	return o->main->header.e_ident[EI_DATA] == ELFDATA2MSB;
+	return o->main->image.swap != bytes_other_order(false);
 }
 
 /* The linker's names for the end of the code differ by target; glibc uses the first of these. */
@@ -308,7 +251,7 @@ static struct address_range profiled_by(const struct elf_symbols *s)
 	bool have_low = false;
 	size_t best = end_rank("");
 	for (size_t i = s->first_global; i < s->n; i++) {
-		GElf_Sym sym;
+		Elf64_Sym sym;
 		uint32_t shndx;
 		if (!elf_symbols_at(s, i, &sym, &shndx) || shndx == SHN_UNDEF)
 			continue;

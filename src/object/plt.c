@@ -42,13 +42,13 @@ static enum relocation classify(const struct machine *m, uint64_t type)
 	return type == m->irelative ? RESOLVER : OTHER;
 }
 
-static void add_slot(struct plt *p, const struct elf_symbols *symbols, const GElf_Rela *r)
+static void add_slot(struct plt *p, const struct elf_symbols *symbols, const Elf64_Rela *r)
 {
-	GElf_Sym sym;
+	Elf64_Sym sym;
 	uint32_t shndx;
-	switch (classify(p->machine, GELF_R_TYPE(r->r_info))) {
+	switch (classify(p->machine, ELF64_R_TYPE(r->r_info))) {
 	case SYMBOL:
-		if (elf_symbols_at(symbols, GELF_R_SYM(r->r_info), &sym, &shndx))
+		if (elf_symbols_at(symbols, ELF64_R_SYM(r->r_info), &sym, &shndx))
 			vec_push(&p->slots, ((struct plt_slot){ r->r_offset,
 								elf_symbols_name(symbols, &sym) }));
 		break;
@@ -65,71 +65,35 @@ static void add_slot(struct plt *p, const struct elf_symbols *symbols, const GEl
 static uint64_t count_relative(const struct elf_file *f, const struct elf_section *s)
 {
 	const struct elf_section *dynamic = elf_file_section(f, ".dynamic");
-	size_t n;
-	const uint8_t *data = dynamic ? elf_file_contents(f, dynamic, &n) : NULL;
-	struct bytes b = bytes_of(f->path, data, data ? n : 0);
+	struct bytes b = dynamic ? elf_file_bytes(f, dynamic) : (struct bytes){ 0 };
 	bool is_section = false;
 	uint64_t count = 0;
-	b.swap = bytes_other_order(f->header.e_ident[EI_DATA] == ELFDATA2MSB);
-	while (bytes_left(&b)) {
-		uint64_t tag = bytes_u64(&b), value = bytes_u64(&b);
-		if (b.failed || tag == DT_NULL)
+	while (bytes_left(&b) >= elf_dyn_size(&f->image)) {
+		Elf64_Dyn d = elf_dyn(&f->image, &b);
+		if (d.d_tag == DT_NULL)
 			break;
-		is_section |= tag == DT_RELA && value == s->addr;
-		count = tag == DT_RELACOUNT ? value : count;
+		is_section |= d.d_tag == DT_RELA && d.d_un.d_ptr == s->addr;
+		count = d.d_tag == DT_RELACOUNT ? d.d_un.d_val : count;
 	}
 	return is_section ? count : 0;
 }
 
-/* Elf64_Rela */
-static void read_rela64(struct plt *p, const struct elf_section *s,
-			const struct elf_symbols *symbols)
-{
-	enum { ENTRY = 24 };
-	const struct elf_file *f = p->o->main;
-	size_t n;
-	uint64_t first = count_relative(f, s);
-	const uint8_t *data = elf_file_unread_contents(f, s, &n);
-	if (!data || s->entsize != ENTRY || first >= n / ENTRY)
-		return;
-	elf_file_read_part(f, s, first * ENTRY, n);
-	struct bytes b = bytes_of(f->path, data + first * ENTRY, n - first * ENTRY);
-	b.swap = bytes_other_order(f->header.e_ident[EI_DATA] == ELFDATA2MSB);
-	while (bytes_left(&b) >= ENTRY) {
-		GElf_Rela rela = { 0 };
-		rela.r_offset = bytes_u64(&b);
-		rela.r_info = bytes_u64(&b);
-		rela.r_addend = (int64_t)bytes_u64(&b);
-		add_slot(p, symbols, &rela);
-	}
-}
-
-static void read_relocations(struct plt *p, size_t index)
+static void read_relocations(struct plt *p, const struct elf_section *s)
 {
 	const struct elf_file *f = p->o->main;
-	const struct elf_section *s = &f->sections[index];
 	const struct elf_symbols none = { .strings = "" };
 	const struct elf_symbols *symbols = s->link == p->dynamic.section ? &p->dynamic : &none;
-	bool addends = s->type == SHT_RELA;
-	if (addends && object_is_64bit(p->o)) {
-		read_rela64(p, s, symbols);
+	bool addend = s->type == SHT_RELA;
+	size_t n, size = elf_rela_size(&f->image, addend);
+	uint64_t first = count_relative(f, s);
+	const uint8_t *data = elf_file_unread_contents(f, s, &n);
+	if (!data || s->entsize != size || first >= n / size)
 		return;
-	}
-	Elf_Data *data = elf_file_data(f, index);
-	size_t entry = gelf_fsize(f->elf, addends ? ELF_T_RELA : ELF_T_REL, 1, EV_CURRENT);
-
-	if (!data || !data->d_buf || s->entsize != entry)
-		return;
-	for (size_t i = 0; i < data->d_size / entry && i < INT32_MAX; i++) {
-		GElf_Rela rela = { 0 };
-		GElf_Rel rel;
-		if (addends && gelf_getrela(data, (int)i, &rela)) {
-			add_slot(p, symbols, &rela);
-		} else if (!addends && gelf_getrel(data, (int)i, &rel)) {
-			rela.r_offset = rel.r_offset;
-			rela.r_info = rel.r_info;
-			add_slot(p, symbols, &rela);
-		}
+	elf_file_read_part(f, s, first * size, n);
+	struct bytes b = elf_bytes(&f->image, data + first * size, n - first * size);
+	while (bytes_left(&b) >= size) {
+		Elf64_Rela r = elf_rela(&f->image, &b, addend);
+		add_slot(p, symbols, &r);
 	}
 }
 
@@ -183,9 +147,9 @@ static void find_slots(struct plt *p)
 	if (!elf_file_symbols(f, SHT_DYNSYM, &p->dynamic))
 		p->dynamic = (struct elf_symbols){ .strings = "" };
 	for (size_t i = 1; i < f->n_sections; i++) {
-		uint32_t type = f->sections[i].type;
-		if ((type == SHT_RELA || type == SHT_REL) && f->sections[i].flags & SHF_ALLOC)
-			read_relocations(p, i);
+		const struct elf_section *s = &f->sections[i];
+		if ((s->type == SHT_RELA || s->type == SHT_REL) && s->flags & SHF_ALLOC)
+			read_relocations(p, s);
 	}
 	if (p->resolvers.n) {
 		qsort(p->resolvers.at, p->resolvers.n, sizeof(*p->resolvers.at), compare_resolvers);

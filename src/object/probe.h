@@ -2,12 +2,7 @@
 #ifndef OBJECT_PROBE_H
 #define OBJECT_PROBE_H
 
-#include <libelf.h>
-
 #include "base/base.h"
-
-/* Whether the file is a program rather than a shared library, which may have an entry as well. */
-bool object_is_program(Elf *elf);
 
 /* Whether path is a regular file and an ELF program (no shared library, no .o) that calls mcount or
  * __fentry__, i.e. was compiled with -pg. False if it cannot be read. */

@@ -27,7 +27,7 @@ bool section_packing_old(const uint8_t *data, size_t n, struct section_packing *
 	return ret->size && elf_may_unfold(ret->n, ret->size);
 }
 
-/* Elf32_Chdr, Elf64_Chdr. libelf knows zstd only since 2023. */
+/* Elf32_Chdr, Elf64_Chdr. */
 bool section_packing_of(const uint8_t *data, size_t n, bool is_64bit, bool is_big,
 			struct section_packing *ret)
 {

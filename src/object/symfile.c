@@ -72,9 +72,9 @@ static bool parse_line(const char *p, const char *end, struct symfile_entry *ret
 
 static uint64_t limit_of(const struct object_file *o, uint64_t addr)
 {
-	size_t i = object_code_after(o, addr);
-	if (i < o->n_code && addr >= o->code[i].low)
-		return o->code[i].high;
+	size_t i = elf_file_code_after(o->main, addr);
+	if (i < o->main->n_code && addr >= o->main->code[i].low)
+		return o->main->code[i].high;
 	return addr < o->text.high ? o->text.high : UINT64_MAX;
 }
 

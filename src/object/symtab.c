@@ -80,7 +80,7 @@ static const struct elf_section *section_of(const struct symbol_source *s, uint3
 		       : NULL;
 }
 
-static void add_by_rules(struct symbol_source *s, struct candidates *c, const GElf_Sym *sym,
+static void add_by_rules(struct symbol_source *s, struct candidates *c, const Elf64_Sym *sym,
 			 uint32_t shndx, size_t i)
 {
 	const struct elf_section *section = section_of(s, shndx);
@@ -91,8 +91,8 @@ static void add_by_rules(struct symbol_source *s, struct candidates *c, const GE
 		.strings = strings,
 		.end = strings + s->symbols.strings_size,
 		.has_name = sym->st_name < s->symbols.strings_size || !s->symbols.strings_size,
-		.type = GELF_ST_TYPE(sym->st_info),
-		.bind = GELF_ST_BIND(sym->st_info),
+		.type = ELF64_ST_TYPE(sym->st_info),
+		.bind = ELF64_ST_BIND(sym->st_info),
 		.section = shndx,
 		.section_flags = section ? section->flags : 0,
 		.position = (uint32_t)i,
@@ -114,10 +114,10 @@ static bool is_marker(const char *name)
 	return starts_with(name, ".L") || symbol_is_mark(name);
 }
 
-static bool we_take(const struct symbol_source *s, const GElf_Sym *sym,
+static bool we_take(const struct symbol_source *s, const Elf64_Sym *sym,
 		    const struct elf_section *section, const char *name)
 {
-	unsigned type = GELF_ST_TYPE(sym->st_info);
+	unsigned type = ELF64_ST_TYPE(sym->st_info);
 	if (!section || !elf_section_is_code(section) || !*name)
 		return false;
 	if (sym->st_value < section->addr || sym->st_value - section->addr >= section->size)
@@ -133,9 +133,9 @@ static bool name_is_plain(const char *name)
 	return symbol_name_check(name, &end) != NAME_ODD;
 }
 
-static uint32_t own_rank(const GElf_Sym *sym, const char *name)
+static uint32_t own_rank(const Elf64_Sym *sym, const char *name)
 {
-	unsigned type = GELF_ST_TYPE(sym->st_info), bind = GELF_ST_BIND(sym->st_info);
+	unsigned type = ELF64_ST_TYPE(sym->st_info), bind = ELF64_ST_BIND(sym->st_info);
 	bool is_usual = type != STT_GNU_IFUNC && (bind == STB_GLOBAL || bind == STB_WEAK ||
 						  (bind == STB_LOCAL && name_is_plain(name)));
 	return (is_usual ? 0 : RANK_LAST) | (type == STT_NOTYPE ? RANK_LABEL : 0) |
@@ -144,25 +144,25 @@ static uint32_t own_rank(const GElf_Sym *sym, const char *name)
 
 /* Unknown functions lie between exported ones: those end by their size. In full tables sizes are
  * missing where code was written in assembly. */
-static uint64_t limit_of(const struct symbol_source *s, const GElf_Sym *sym,
+static uint64_t limit_of(const struct symbol_source *s, const Elf64_Sym *sym,
 			 const struct elf_section *section)
 {
 	uint64_t left = section->addr + section->size - sym->st_value;
 	bool is_known = (s->opts->exact || s->exported_only) &&
-			GELF_ST_TYPE(sym->st_info) != STT_NOTYPE && sym->st_size &&
+			ELF64_ST_TYPE(sym->st_info) != STT_NOTYPE && sym->st_size &&
 			sym->st_size < left;
 	return sym->st_value + (is_known ? sym->st_size : left);
 }
 
-static void add_as_own(const struct symbol_source *s, struct candidates *c, const GElf_Sym *sym,
+static void add_as_own(const struct symbol_source *s, struct candidates *c, const Elf64_Sym *sym,
 		       uint32_t shndx, size_t i, uint32_t file)
 {
 	const char *name = elf_symbols_name(&s->symbols, sym);
 	const struct elf_section *section = section_of(s, shndx);
 	if (!we_take(s, sym, section, name))
 		return;
-	bool is_local = GELF_ST_BIND(sym->st_info) == STB_LOCAL;
-	bool is_function = GELF_ST_TYPE(sym->st_info) != STT_NOTYPE;
+	bool is_local = ELF64_ST_BIND(sym->st_info) == STB_LOCAL;
+	bool is_function = ELF64_ST_TYPE(sym->st_info) != STT_NOTYPE;
 	vec_push(&c->all,
 		 ((struct candidate){
 			 .addr = sym->st_value,
@@ -172,15 +172,15 @@ static void add_as_own(const struct symbol_source *s, struct candidates *c, cons
 			 .file = is_local ? file : 0,
 			 .flags = (is_function ? SYMBOL_FUNCTION : 0) |
 				  (is_local ? SYMBOL_STATIC : 0) |
-				  (GELF_ST_BIND(sym->st_info) == STB_WEAK ? SYMBOL_WEAK : 0),
+				  (ELF64_ST_BIND(sym->st_info) == STB_WEAK ? SYMBOL_WEAK : 0),
 			 .rank = own_rank(sym, name),
-			 .is_indirect = GELF_ST_TYPE(sym->st_info) == STT_GNU_IFUNC,
+			 .is_indirect = ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC,
 			 .owner = NONE }));
 }
 
 /* ---- gathering ---- */
 
-static bool name_is_affordable(struct symbol_source *s, const GElf_Sym *sym)
+static bool name_is_affordable(struct symbol_source *s, const Elf64_Sym *sym)
 {
 	size_t n = strnlen(elf_symbols_name(&s->symbols, sym), s->name_budget);
 	bool fits = n < s->name_budget;
@@ -194,7 +194,7 @@ static void gather(struct symbol_source *s, struct candidates *c)
 	s->name_budget = candidates_name_budget(s->symbols.n, s->symbols.strings_size);
 	vec_reserve(&c->all, s->symbols.n);
 	for (size_t i = 1; i < s->symbols.n && i < NONE; i++) {
-		GElf_Sym sym;
+		Elf64_Sym sym;
 		uint32_t shndx;
 		if (!elf_symbols_at(&s->symbols, i, &sym, &shndx))
 			continue;
@@ -202,7 +202,7 @@ static void gather(struct symbol_source *s, struct candidates *c)
 			c->too_long = true;
 			return;
 		}
-		if (GELF_ST_TYPE(sym.st_info) == STT_FILE)
+		if (ELF64_ST_TYPE(sym.st_info) == STT_FILE)
 			file++;
 		else if (s->opts->rules)
 			add_by_rules(s, c, &sym, shndx, i);
@@ -253,7 +253,7 @@ bool object_is_stripped(struct object_file *o)
 		if (has)
 			elf_symbols_release(files[i], &symbols);
 	}
-	return !has && !object_go_table(o);
+	return !has && !elf_file_go_table(o->main);
 }
 
 void object_for_each_name(struct object_file *o,
@@ -443,6 +443,6 @@ static uint64_t table_bytes(const struct elf_file *f)
 
 uint64_t object_table_bytes(const struct object_file *o)
 {
-	uint64_t of_go = o->go ? bytes_left(&o->go->all) : 0;
+	uint64_t of_go = o->main->go ? bytes_left(&o->main->go->all) : 0;
 	return table_bytes(o->main) + table_bytes(o->debug) + table_bytes(o->packed) + of_go;
 }

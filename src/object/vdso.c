@@ -30,11 +30,10 @@ static struct kin_error *mapped_from(uintptr_t start, size_t *ret)
 	return err;
 }
 
-static struct kin_error *own_vdso(struct elf_file **ret)
+struct kin_error *elf_file_vdso(struct elf_file **ret)
 {
 	uintptr_t start = getauxval(AT_SYSINFO_EHDR);
 	size_t size = 0;
-	int trouble = 0;
 	struct kin_error *err = start ? mapped_from(start, &size) : NULL;
 
 	if (err)
@@ -43,9 +42,7 @@ static struct kin_error *own_vdso(struct elf_file **ret)
 		return err_new(KIN_ERROR_UNSUPPORTED, "[vdso]: this process has none");
 	uint8_t *copy = xrealloc(NULL, size, 1);
 	memcpy(copy, (const void *)start, size);
-	*ret = elf_file_from_memory("[vdso]", copy, size, &trouble);
-	if (!*ret && trouble)
-		return err_os(trouble, "[vdso]");
+	*ret = elf_file_from_memory("[vdso]", copy, size);
 	return *ret ? NULL : err_new(KIN_ERROR_UNSUPPORTED, "[vdso]: not an ELF file");
 }
 
@@ -53,7 +50,7 @@ struct kin_error *object_open_vdso(const struct object_opts *opts, struct object
 {
 	struct elf_file *file;
 	struct object_file *o = NULL;
-	struct kin_error *err = own_vdso(&file);
+	struct kin_error *err = elf_file_vdso(&file);
 
 	if (!err)
 		err = object_of_file(file, "[vdso]", opts, &o);

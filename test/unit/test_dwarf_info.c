@@ -141,14 +141,13 @@ static void test_units(bool big)
 	struct elf_build b = elf_new(64, big, big ? EM_PPC64 : EM_X86_64);
 	struct elf_bytes info = { 0 };
 	size_t size;
-	int trouble;
 	for (size_t i = 0; i < ARRAY_LEN(units); i++)
 		put_unit(&b, &info, i);
 	elf_section(&b, ".debug_info", SHT_PROGBITS, 0, 0, info.at, info.n);
 	elf_section(&b, ".debug_abbrev", SHT_PROGBITS, 0, 0, tables, sizeof(tables));
 	uint8_t *memory = elf_finish(&b, &size);
 	free(info.at);
-	struct elf_file *file = elf_file_from_memory("made", memory, size, &trouble);
+	struct elf_file *file = elf_file_from_memory("made", memory, size);
 	struct dwarf_info *d = file ? dwarf_info_new(file, NULL) : NULL;
 	if (OK(d && d->file.units.n == ARRAY_LEN(units)))
 		for (size_t i = 0; i < ARRAY_LEN(units); i++)
