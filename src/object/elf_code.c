@@ -170,6 +170,8 @@ static bool open_go(struct elf_file *f, struct go_table *ret)
 	for (size_t i = 1; i < f->n_sections; i++)
 		if (f->sections[i].type == SHT_PROGBITS && f->sections[i].flags & SHF_ALLOC)
 			go_sections_see(&found, f->sections[i].name, (uint32_t)i);
+	if (!go_sections_table(&found))
+		return false;
 	const struct elf_section *s = &f->sections[go_sections_table(&found)];
 	struct go_section at = { .addr = s->addr,
 				 .module = f->sections[found.module].addr,
@@ -177,7 +179,7 @@ static bool open_go(struct elf_file *f, struct go_table *ret)
 				 .word = loaded_word,
 				 .is_code = is_code,
 				 .arg = f };
-	at.data = s == f->sections ? NULL : elf_file_contents(f, s, &at.size);
+	at.data = elf_file_contents(f, s, &at.size);
 	return at.data && go_table_open(&at, ret);
 }
 

@@ -101,12 +101,14 @@ static void note_failure(const struct elf_file *f, int errnum)
 		*f->trouble = errnum;
 }
 
-/* The limit for the size of all sections together, beyond which sections are ignored: each is read
- * into memory of its own. In a sound file they do not overlap, so they are at most as large as the
- * file. */
-static uint64_t most_contents(const struct elf_file *f) { return 4 * f->image.size; }
+/* Limits for the size of a section, and of all together, beyond which sections are ignored: each is
+ * read into memory of its own. In a sound file they do not overlap, so they are at most as large as
+ * the file. */
+struct budget {
+	uint64_t one, all;
+};
 
-static struct elf_section section_of(const Elf64_Shdr *h, uint64_t *budget)
+static struct elf_section section_of(const Elf64_Shdr *h, struct budget *budget)
 {
 	struct elf_section s = { .name = "",
 				 .addr = h->sh_addr,
@@ -119,10 +121,10 @@ static struct elf_section section_of(const Elf64_Shdr *h, uint64_t *budget)
 				 .offset = h->sh_offset };
 	if (s.type == SHT_NOBITS)
 		return s;
-	if (s.size > *budget)
+	if (s.size > budget->one || s.size > budget->all)
 		s.type = SHT_NULL;
 	else
-		*budget -= s.size;
+		budget->all -= s.size;
 	return s;
 }
 
@@ -140,7 +142,7 @@ static void name_sections(struct elf_file *f, const Elf64_Shdr *headers)
 
 static void read_sections(struct elf_file *f)
 {
-	uint64_t budget = most_contents(f);
+	struct budget budget = { .one = f->section_max, .all = 4 * f->image.size };
 	Elf64_Shdr *headers = elf_image_sections(&f->image, f->trouble);
 	if (!headers)
 		return;
@@ -158,6 +160,7 @@ static struct elf_file *new_file(const char *path, int fd, uint8_t *memory, uint
 	f->path = arena_printf(&f->arena, "%s", path);
 	f->trouble = arena_alloc(&f->arena, sizeof(*f->trouble));
 	f->memory = memory;
+	f->section_max = UINT64_MAX;
 	f->image = (struct elf_image){ .fd = fd, .memory = memory, .size = size };
 	return f;
 }
@@ -189,6 +192,22 @@ struct kin_error *elf_file_open(const char *path, struct elf_file **ret)
 	return NULL;
 }
 
+struct elf_file *elf_file_of_open(const char *path, int fd, uint64_t section_max)
+{
+	struct stat st;
+	if (fstat(fd, &st) < 0)
+		return NULL;
+	struct elf_file *f = new_file(path, fd, NULL, (uint64_t)st.st_size);
+	f->borrows = true;
+	f->section_max = section_max;
+	if (elf_image_open(&f->image)) {
+		elf_file_free(f);
+		return NULL;
+	}
+	read_sections(f);
+	return f;
+}
+
 struct elf_file *elf_file_from_memory(const char *path, uint8_t *memory, size_t size)
 {
 	struct elf_file *f = new_file(path, -1, memory, size);
@@ -204,7 +223,7 @@ void elf_file_free(struct elf_file *f)
 {
 	if (!f)
 		return;
-	if (f->image.fd >= 0)
+	if (f->image.fd >= 0 && !f->borrows)
 		close(f->image.fd);
 	for (size_t i = 0; i < f->n_sections; i++)
 		free(f->sections[i].contents);

@@ -13,6 +13,7 @@
 struct go_table;
 struct kin_error;
 struct machine;
+struct unwind_table;
 
 struct elf_section {
 	const char *name; /* "" if damaged */
@@ -44,10 +45,12 @@ struct elf_file {
 	struct elf_section *sections; /* by index, so [0] is the null section */
 	size_t n_sections;
 	struct arena arena;
-	int *trouble;   /* errno of the first failure to read data that exists: out of memory, a
-			   failing disk; 0: none. (A pointer because it may be set through a const
-			   file.) */
-	bool remembers; /* unpacked sections are kept in the user's cache (unpacked.h) */
+	int *trouble; /* errno of the first failure to read data that exists: out of memory, a
+			 failing disk; 0: none. (A pointer because it may be set through a const
+			 file.) */
+	uint64_t section_max; /* larger sections are ignored; UINT64_MAX: none are too large */
+	bool borrows;         /* image.fd is the caller's */
+	bool remembers;       /* unpacked sections are kept in the user's cache (unpacked.h) */
 
 	/* Executable sections, by address; not overlapping. Set by elf_file_find_code(). */
 	struct code_range *code;
@@ -61,6 +64,9 @@ struct elf_file {
 };
 
 MUST_CHECK struct kin_error *elf_file_open(const char *path, struct elf_file **ret);
+/* The ELF file that the caller has open, and keeps open as long; NULL if it is none. Sections of
+ * more than section_max bytes are ignored. */
+struct elf_file *elf_file_of_open(const char *path, int fd, uint64_t section_max);
 /* Takes ownership of `memory` (malloc), even on failure. NULL if it is no ELF file. */
 struct elf_file *elf_file_from_memory(const char *path, uint8_t *memory, size_t size);
 /* The vdso of this process, which all 64-bit processes share. (vdso.c) */
@@ -144,6 +150,9 @@ const uint8_t *elf_file_loaded(const struct elf_file *f, uint64_t addr, size_t w
 			       size_t *size);
 /* The word of `size` bytes at an address, as the dynamic linker sets it; false: there is none. */
 bool elf_file_word(struct elf_file *f, uint64_t addr, size_t size, uint64_t *ret);
+/* The same as object_unwind_table(), without a debug file. (frames.c) */
+struct unwind_table *elf_file_unwind_table(struct elf_file *f, const struct machine *m,
+					   bool not_followed);
 /* Go's table of functions; NULL if there is none. */
 const struct go_table *elf_file_go_table(struct elf_file *f);
 

@@ -6,6 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* No file has more; a sparse one could claim as many as its size allows. */
+enum { SEGMENTS_MAX = 1 << 16, SECTIONS_MAX = 1 << 22 };
+
 /* ---- bytes ---- */
 
 bool elf_image_has(const struct elf_image *im, uint64_t offset, uint64_t size)
@@ -198,8 +201,9 @@ static int count_tables(struct elf_image *im)
 	im->names = h->e_shstrndx == SHN_XINDEX ? first.sh_link : h->e_shstrndx;
 	uint64_t left = h->e_phoff && h->e_phoff < im->size ? im->size - h->e_phoff : 0;
 	im->n_segments = min_u64(im->n_segments, left / phdr_size(im));
+	im->n_segments = min_u64(im->n_segments, SEGMENTS_MAX);
 	left = h->e_shoff && h->e_shoff < im->size ? im->size - h->e_shoff : 0;
-	if (im->n_sections > left / shdr_size(im))
+	if (im->n_sections > left / shdr_size(im) || im->n_sections > SECTIONS_MAX)
 		im->n_sections = 0;
 	return 0;
 }

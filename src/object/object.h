@@ -14,6 +14,7 @@ struct go_table;
 struct kept_object;
 struct object_file;
 struct source_text;
+struct unwind_table;
 
 struct object_opts {
 	const char *debug_dir; /* NULL: /usr/lib/debug */
@@ -241,13 +242,12 @@ struct object_frames {
 	const struct go_table *go; /* NULL: it is no program of Go */
 };
 struct object_frames object_frames(struct object_file *o);
+/* The rules by which stacks are walked in its code (unwind_table.h), to be freed; NULL: there are
+ * none. `not_followed`: code_file.h. */
+struct unwind_table *object_unwind_table(struct object_file *o, const struct machine *m,
+					 bool not_followed);
 /* The i-th section with code, by address; {0, 0} behind the last. */
 struct address_range object_code_section(const struct object_file *o, size_t i);
-/* Bytes of code or constant data from addr on, at most to the end of its section, of which at least
- * `wanted` are read if there are so many; NULL if there are none. */
-const uint8_t *object_loaded(const struct object_file *o, uint64_t addr, size_t wanted,
-			     size_t *size);
-
 struct object_segment { /* PT_LOAD: file bytes [offset, offset + file_size) go to addr */
 	uint64_t addr, size, offset, file_size;
 	bool executable;

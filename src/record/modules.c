@@ -1,13 +1,11 @@
 /* modules.c - opens mapped files once each, and compiles their call-frame information. */
 #include "record/modules.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,10 +15,9 @@
 #include "base/map64.h"
 #include "base/num.h"
 #include "base/strtab.h"
-#include "object/section_packing.h"
-#include "unwind/go_table.h"
+#include "object/elf_file.h"
 
-enum { OPEN_MAX_FILES = 200, HEADERS_MAX = 1024, SECTION_MAX = 256 << 20, NOTES_MAX = 4096 };
+enum { OPEN_MAX_FILES = 200, SECTION_MAX = 256 << 20, NOTES_MAX = 4096 };
 enum { TABLE_LIMIT = 64 << 20 };
 /* Limits of files kept open where many descriptors are allowed. Files of our own file system have
  * the lower limit, since most of them can be opened again by their paths. */
@@ -86,93 +83,45 @@ struct module *modules_at(const struct modules *m, size_t i) { return m->at.at[i
 
 /* ---- reading ELF ---- */
 
-/* Where bytes are read from: a file, or memory laid out like one (the vdso). */
-struct image {
-	int fd;
-	const uint8_t *memory;
-	uint64_t size;
-};
+/* Only code of such files can be walked here. */
+static bool is_native(const struct elf_image *im) { return im->is_64bit && !im->swap; }
 
-static bool image_read(const struct image *im, uint64_t offset, void *ret, size_t n)
+static void take_build_id(struct module *m, const uint8_t *id, size_t size)
 {
-	if (offset > im->size || n > im->size - offset)
-		return false;
-	if (im->memory) {
-		memcpy(ret, im->memory + offset, n);
-		return true;
-	}
-	return pread(im->fd, ret, n, (off_t)offset) == (ssize_t)n;
+	m->build_id_size = (uint8_t)min_u64(size, BUILD_ID_MAX);
+	memcpy(m->build_id, id, m->build_id_size);
 }
 
-/* A copy of n bytes at an offset; NULL if n is 0 or above max, or not all bytes are there. */
-static void *image_copy(const struct image *im, uint64_t offset, uint64_t n, size_t max)
+static void read_note(struct module *m, const struct elf_image *im, const Elf64_Phdr *p)
 {
-	if (!n || n > max || offset > im->size || n > im->size - offset)
-		return NULL;
-	void *p = malloc(n);
-	if (p && image_read(im, offset, p, n))
-		return p;
-	free(p);
-	return NULL;
-}
-
-static bool image_header(const struct image *im, Elf64_Ehdr *ret)
-{
-	return image_read(im, 0, ret, sizeof(*ret)) && !memcmp(ret->e_ident, ELFMAG, SELFMAG) &&
-	       ret->e_ident[EI_CLASS] == ELFCLASS64 && ret->e_ident[EI_DATA] == ELFDATA2LSB &&
-	       ret->e_phentsize == sizeof(Elf64_Phdr);
-}
-
-static Elf64_Phdr *image_segments(const struct image *im, const Elf64_Ehdr *h)
-{
-	if (h->e_phnum > HEADERS_MAX)
-		return NULL;
-	return image_copy(im, h->e_phoff, h->e_phnum * sizeof(Elf64_Phdr),
-			  HEADERS_MAX * sizeof(Elf64_Phdr));
-}
-
-static void read_note(struct module *m, const struct image *im, const Elf64_Phdr *p)
-{
-	uint8_t *notes = image_copy(im, p->p_offset, p->p_filesz, NOTES_MAX);
-	Elf64_Nhdr n;
-	size_t left = notes ? p->p_filesz : 0;
-	for (const uint8_t *at = notes; left >= sizeof(n);) {
-		memcpy(&n, at, sizeof(n));
-		size_t name = (n.n_namesz + 3ull) & ~3ull, desc = (n.n_descsz + 3ull) & ~3ull;
-		if (n.n_namesz > left || n.n_descsz > left || sizeof(n) + name + desc > left)
-			break;
-		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
-		    !memcmp(at + sizeof(n), "GNU", 4)) {
-			m->build_id_size =
-				(uint8_t)(n.n_descsz < BUILD_ID_MAX ? n.n_descsz : BUILD_ID_MAX);
-			memcpy(m->build_id, at + sizeof(n) + name, m->build_id_size);
-			break;
-		}
-		at += sizeof(n) + name + desc;
-		left -= sizeof(n) + name + desc;
-	}
+	size_t size;
+	uint8_t *notes =
+		p->p_filesz > NOTES_MAX ? NULL : elf_image_copy(im, p->p_offset, p->p_filesz, NULL);
+	struct bytes b = elf_bytes(im, notes, p->p_filesz);
+	const uint8_t *id = elf_notes_build_id(&b, &size);
+	if (id)
+		take_build_id(m, id, size);
 	free(notes);
 }
 
 /* Files of one build id may differ: it stays when a file is stripped, and linkers take any that
  * they are given. */
-static uint64_t sum_sections(const struct image *im, const Elf64_Ehdr *h)
+static uint64_t sum_sections(const struct elf_image *im)
 {
-	size_t size = (size_t)h->e_shnum * sizeof(Elf64_Shdr);
-	uint8_t *at = image_copy(im, h->e_shoff, size, UINT16_MAX * sizeof(Elf64_Shdr));
-	uint64_t ret = at ? folder_checksum(at, size) : 0;
-	free(at);
+	Elf64_Shdr *s = elf_image_sections(im, NULL);
+	uint64_t ret = s ? folder_checksum((const uint8_t *)s, im->n_sections * sizeof(*s)) : 0;
+	free(s);
 	return ret;
 }
 
-/* Executable segments, the build-id, and what tells files apart; false if it is no ELF file. */
-static bool read_layout(struct module *m, const struct image *im)
+/* Executable segments, the build-id, and what tells files apart; false if it is no ELF file of this
+ * machine's form. */
+static bool read_layout(struct module *m, struct elf_image *im)
 {
-	Elf64_Ehdr h;
-	if (!image_header(im, &h))
+	if (elf_image_open(im) || !is_native(im))
 		return false;
-	Elf64_Phdr *p = image_segments(im, &h);
-	for (size_t i = 0; p && i < h.e_phnum; i++) {
+	Elf64_Phdr *p = elf_image_segments(im);
+	for (size_t i = 0; p && i < im->n_segments; i++) {
 		if (p[i].p_type == PT_NOTE)
 			read_note(m, im, &p[i]);
 		if (p[i].p_type != PT_LOAD || !(p[i].p_flags & PF_X))
@@ -182,317 +131,36 @@ static bool read_layout(struct module *m, const struct image *im)
 			(struct segment){ p[i].p_offset, p[i].p_vaddr, p[i].p_filesz };
 	}
 	free(p);
-	m->sections = sum_sections(im, &h);
+	m->sections = sum_sections(im);
 	return true;
 }
 
-/* ---- call-frame information ---- */
-
-/* The program headers, read once, to find code at link-time addresses. */
-struct linked {
-	const struct image *image;
-	Elf64_Phdr *at;
-	size_t n;
-};
-
-struct frame_sections {
-	struct cfi_section at[2];
-	uint8_t *data[2]; /* to be freed */
-	size_t n;
-	struct code_file file; /* its symbols, strings and sections are to be freed */
-	struct go_table go;
-	uint8_t *go_data; /* to be freed */
-};
-
-/* Go packs .debug_frame. NULL: there is none, or it is damaged; frees `packed`. */
-static uint8_t *unpacked_section(uint8_t *packed, bool is_old, size_t *size)
+/* The vdso of this process, which all 64-bit processes share; NULL: there is none. */
+static struct elf_file *own_vdso(void)
 {
-	struct section_packing p;
-	bool no_memory;
-	uint8_t *to = NULL;
-	if (packed &&
-	    (is_old ? section_packing_old(packed, *size, &p)
-		    : section_packing_of(packed, *size, true, false, &p)) &&
-	    p.size <= SECTION_MAX)
-		to = malloc(p.size);
-	if (to && !section_unpack(&p, to, &no_memory)) {
-		free(to);
-		to = NULL;
-	}
-	if (to)
-		*size = p.size;
-	free(packed);
-	return to;
-}
-
-static void add_section(struct frame_sections *f, const struct image *im, const Elf64_Shdr *s,
-			bool debug_frame, bool is_old)
-{
-	if (f->n == ARRAY_LEN(f->at) || s->sh_type == SHT_NOBITS)
-		return;
-	size_t size = s->sh_size;
-	uint8_t *data = image_copy(im, s->sh_offset, size, SECTION_MAX);
-	if (is_old || s->sh_flags & SHF_COMPRESSED)
-		data = unpacked_section(data, is_old, &size);
-	if (!data)
-		return;
-	f->data[f->n] = data;
-	f->at[f->n++] = (struct cfi_section){ .machine = machine_native(),
-					      .debug_frame = debug_frame,
-					      .data = data,
-					      .size = size,
-					      .addr = s->sh_addr };
-}
-
-/* Code at a link-time address. */
-static size_t linked_code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
-{
-	const struct linked *l = arg;
-	for (size_t i = 0; i < l->n; i++) {
-		const Elf64_Phdr *p = &l->at[i];
-		if (p->p_type != PT_LOAD || addr < p->p_vaddr || addr - p->p_vaddr >= p->p_filesz)
-			continue;
-		uint64_t at = addr - p->p_vaddr, left = p->p_filesz - at;
-		size_t n = left < size ? left : size;
-		if (p->p_offset <= l->image->size && image_read(l->image, p->p_offset + at, ret, n))
-			return n;
-	}
-	return 0;
-}
-
-/* .symtab, else .dynsym; NULL: there is neither. */
-static const Elf64_Shdr *symbols_of(const Elf64_Shdr *s, size_t n)
-{
-	const Elf64_Shdr *found = NULL;
-	for (size_t i = 0; i < n; i++)
-		if (s[i].sh_type == SHT_SYMTAB || (s[i].sh_type == SHT_DYNSYM && !found))
-			found = &s[i];
-	return found;
-}
-
-static void find_symbols(struct code_file *f, const struct image *im, const Elf64_Shdr *s, size_t n)
-{
-	const Elf64_Shdr *symbols = symbols_of(s, n);
-	f->is_stripped = !symbols || symbols->sh_type != SHT_SYMTAB;
-	if (!symbols || symbols->sh_link >= n)
-		return;
-	const Elf64_Shdr *strings = &s[symbols->sh_link];
-	uint8_t *at = image_copy(im, symbols->sh_offset, symbols->sh_size, SECTION_MAX);
-	char *names = image_copy(im, strings->sh_offset, strings->sh_size, SECTION_MAX);
-	if (!at || !names) {
-		free(at);
-		free(names);
-		return;
-	}
-	f->symbols = at;
-	f->symbols_size = symbols->sh_size;
-	f->strings = names;
-	f->strings_size = strings->sh_size;
-}
-
-static void find_code(struct code_file *f, const Elf64_Shdr *s, size_t n)
-{
-	struct code_span *at = xrealloc(NULL, n + 1, sizeof(*at));
-	for (size_t i = 0; i < n; i++)
-		if (s[i].sh_type == SHT_PROGBITS && s[i].sh_flags & SHF_EXECINSTR &&
-		    s[i].sh_addr + s[i].sh_size > s[i].sh_addr)
-			at[f->n_sections++] =
-				(struct code_span){ s[i].sh_addr, s[i].sh_addr + s[i].sh_size };
-	f->sections = at;
-}
-
-/* ---- Go's table ---- */
-
-struct go_words {
-	const struct image *image;
-	const struct code_file *file;
-	Elf64_Rela *at; /* what the dynamic linker sets: in a program of its own addresses alone */
-	size_t n;
-};
-
-static bool go_word(void *arg, uint64_t addr, size_t size, uint64_t *ret)
-{
-	const struct go_words *w = arg;
-	uint8_t bytes[8];
-	if (size != sizeof(bytes) || w->file->code(w->file->arg, addr, bytes, size) != size)
-		return false;
-	*ret = bytes_load(bytes, sizeof(bytes), false);
-	for (size_t i = 0; i < w->n; i++)
-		if (w->at[i].r_offset == addr &&
-		    ELF64_R_TYPE(w->at[i].r_info) == w->file->machine->relative)
-			*ret = (uint64_t)w->at[i].r_addend;
-	return true;
-}
-
-static bool go_code(void *arg, uint64_t low, uint64_t high)
-{
-	const struct go_words *w = arg;
-	const struct code_file *f = w->file;
-	for (size_t i = 0; i < f->n_sections; i++)
-		if (f->sections[i].low <= low && high <= f->sections[i].high)
-			return high - low <= w->image->size;
-	return false;
-}
-
-/* Linkers put them all into one section. */
-static void find_words(struct go_words *w, const Elf64_Shdr *s, size_t n)
-{
-	for (size_t i = 0; i < n && !w->at; i++) {
-		if (s[i].sh_type != SHT_RELA || !(s[i].sh_flags & SHF_ALLOC) || !s[i].sh_size)
-			continue;
-		w->at = image_copy(w->image, s[i].sh_offset, s[i].sh_size, SECTION_MAX);
-		w->n = w->at ? s[i].sh_size / sizeof(*w->at) : 0;
-	}
-}
-
-static void find_go(struct frame_sections *f, const struct image *im, const Elf64_Shdr *s, size_t n,
-		    const struct go_sections *found)
-{
-	uint32_t i = go_sections_table(found);
-	if (!i)
-		return;
-	struct go_words words = { .image = im, .file = &f->file };
-	struct go_section at = { .size = s[i].sh_size,
-				 .addr = s[i].sh_addr,
-				 .module = s[found->module].sh_addr,
-				 .word = go_word,
-				 .is_code = go_code,
-				 .arg = &words };
-	at.data = f->go_data = image_copy(im, s[i].sh_offset, at.size, SECTION_MAX);
-	find_words(&words, s, n);
-	if (at.data && go_table_open(&at, &f->go))
-		f->file.go = &f->go;
-	free(words.at);
-}
-
-static void find_sections(struct frame_sections *f, const struct image *im, const Elf64_Ehdr *h)
-{
-	if (h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shstrndx >= h->e_shnum)
-		return;
-	Elf64_Shdr *s =
-		image_copy(im, h->e_shoff, h->e_shnum * sizeof(*s), UINT16_MAX * sizeof(*s));
-	const Elf64_Shdr *strings = s ? &s[h->e_shstrndx] : NULL;
-	char *names = s ? image_copy(im, strings->sh_offset, strings->sh_size, 1 << 20) : NULL;
-	struct go_sections go = { 0 };
-	for (size_t i = 0; names && i < h->e_shnum; i++) {
-		size_t at = s[i].sh_name;
-		if (at >= strings->sh_size || names[strings->sh_size - 1])
-			continue;
-		if (s[i].sh_type == SHT_PROGBITS)
-			go_sections_see(&go, names + at, (uint32_t)i);
-		if (!strcmp(names + at, ".init"))
-			f->file.starts[0] = s[i].sh_addr;
-		else if (!strcmp(names + at, ".fini"))
-			f->file.starts[1] = s[i].sh_addr;
-		else if (!strcmp(names + at, ".eh_frame"))
-			add_section(f, im, &s[i], false, false);
-		else if (!strcmp(names + at, ".debug_frame"))
-			add_section(f, im, &s[i], true, false);
-		else if (!strcmp(names + at, ".zdebug_frame"))
-			add_section(f, im, &s[i], true, true);
-	}
-	if (s) {
-		find_symbols(&f->file, im, s, h->e_shnum);
-		find_code(&f->file, s, h->e_shnum);
-		find_go(f, im, s, h->e_shnum, &go);
-	}
-	free(names);
-	free(s);
-}
-
-/* For files without section headers: .eh_frame through PT_GNU_EH_FRAME, which the run-time also
- * uses. */
-static void find_by_segment(struct frame_sections *f, const struct image *im, const Elf64_Ehdr *h)
-{
-	Elf64_Phdr *p = image_segments(im, h);
-	const Elf64_Phdr *hdr = NULL;
-	for (size_t i = 0; p && i < h->e_phnum; i++)
-		if (p[i].p_type == PT_GNU_EH_FRAME)
-			hdr = &p[i];
-	for (size_t i = 0; hdr && i < h->e_phnum; i++) {
-		if (p[i].p_type != PT_LOAD || hdr->p_vaddr < p[i].p_vaddr ||
-		    hdr->p_vaddr - p[i].p_vaddr >= p[i].p_filesz)
-			continue;
-		uint8_t *data = image_copy(im, p[i].p_offset, p[i].p_filesz, SECTION_MAX);
-		if (!data)
-			break;
-		f->data[0] = data;
-		if (cfi_from_segment(machine_native(), data, p[i].p_filesz, p[i].p_vaddr,
-				     hdr->p_vaddr, hdr->p_memsz, &f->at[0]))
-			f->n = 1;
-		break;
-	}
-	free(p);
-}
-
-/* Whether the file is a PIE program (possibly static). An entry point is no sign of one: old
- * linkers gave one to libraries as well. */
-static bool is_pie(const struct image *im, const Elf64_Phdr *dynamic)
-{
-	Elf64_Dyn *d = image_copy(im, dynamic->p_offset, dynamic->p_filesz, 1 << 16);
-	bool found = false;
-	for (size_t i = 0; d && i < dynamic->p_filesz / sizeof(*d); i++)
-		found |= d[i].d_tag == DT_FLAGS_1 && d[i].d_un.d_val & DF_1_PIE;
-	free(d);
-	return found;
-}
-
-/* The program's entry point; 0: it is a library. */
-static uint64_t entry_of(const struct linked *l, const Elf64_Ehdr *h)
-{
-	bool is_program = h->e_type == ET_EXEC;
-	for (size_t i = 0; i < l->n; i++)
-		is_program |= l->at[i].p_type == PT_INTERP ||
-			      (l->at[i].p_type == PT_DYNAMIC && is_pie(l->image, &l->at[i]));
-	return is_program ? h->e_entry : 0;
-}
-
-static struct unwind_table *compile(const struct image *im, bool not_followed)
-{
-	Elf64_Ehdr h;
-	struct unwind_table *t = NULL;
-	if (!machine_native() || !image_header(im, &h))
-		return NULL;
-	struct linked l = { .image = im, .at = image_segments(im, &h) };
-	struct frame_sections f = { .file = { .machine = machine_native(),
-					      .code = linked_code,
-					      .arg = &l,
-					      .not_followed = not_followed } };
-	l.n = l.at ? h.e_phnum : 0;
-	f.file.entry = entry_of(&l, &h);
-	f.file.loader_entry = f.file.entry ? 0 : h.e_entry;
-	find_sections(&f, im, &h);
-	if (!f.n)
-		find_by_segment(&f, im, &h);
-	t = unwind_table_of(&f.file, f.at, f.n);
-	free(UNCONST(void *, f.file.symbols));
-	free(UNCONST(void *, f.file.strings));
-	free(UNCONST(void *, f.file.sections));
-	free(f.go_data);
-	for (size_t i = 0; i < ARRAY_LEN(f.data); i++)
-		free(f.data[i]);
-	free(l.at);
-	return t;
-}
-
-/* The vdso of this process, which all 64-bit processes share. The given size may be smaller than
- * the mapping's. */
-static bool own_vdso(struct image *ret)
-{
-	const void *vdso = UNCONST(void *, getauxval(AT_SYSINFO_EHDR));
-	*ret = (struct image){ .fd = -1, .memory = vdso, .size = 2 * 4096 };
-	return vdso;
+	struct elf_file *f = NULL;
+	kin_error_free(elf_file_vdso(&f));
+	return f;
 }
 
 static void find_vdso(struct module *m)
 {
-	struct module t = { 0 };
-	struct image im;
-	if (own_vdso(&im) && read_layout(&t, &im)) {
-		memcpy(m->build_id, t.build_id, sizeof(m->build_id));
-		m->build_id_size = t.build_id_size;
-	}
-	free(t.segments);
+	size_t size;
+	struct elf_file *f = own_vdso();
+	const uint8_t *id = f ? elf_file_build_id(f, &size) : NULL;
+	if (id)
+		take_build_id(m, id, size);
+	elf_file_free(f);
+}
+
+/* Frees the file. */
+static struct unwind_table *compile(struct elf_file *f, bool not_followed)
+{
+	const struct machine *m = machine_native();
+	struct unwind_table *t =
+		f && m && is_native(&f->image) ? elf_file_unwind_table(f, m, not_followed) : NULL;
+	elf_file_free(f);
+	return t;
 }
 
 /* ---- files ---- */
@@ -516,7 +184,7 @@ static bool try_file(struct module *m, const struct module_key *key, const char 
 	if (fd < 0)
 		return false;
 	struct module t = { .fd = fd };
-	struct image im = { .fd = fd, .size = (uint64_t)st.st_size };
+	struct elf_image im = { .fd = fd, .size = (uint64_t)st.st_size };
 	bool elf = read_layout(&t, &im);
 	bool same = key->build_id_size
 			    ? t.build_id_size >= key->build_id_size &&
@@ -678,11 +346,8 @@ static bool reopen(struct module *m)
 
 static void read_table(struct module *m, int fd, bool not_followed)
 {
-	struct stat st;
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return;
-	struct image im = { .fd = fd, .size = (uint64_t)st.st_size };
-	m->table = compile(&im, not_followed);
+	if (fd >= 0)
+		m->table = compile(elf_file_of_open(m->path, fd, SECTION_MAX), not_followed);
 	if (m->table)
 		save(m);
 }
@@ -702,9 +367,8 @@ static bool is_partial(const struct module *m)
  * more, such a table is better than none. */
 static void make_table(struct module *m)
 {
-	struct image im;
-	if (m->kind == KINF_VDSO && own_vdso(&im)) {
-		m->table = compile(&im, false);
+	if (m->kind == KINF_VDSO) {
+		m->table = compile(own_vdso(), false);
 		return;
 	}
 	if (m->fd >= 0 || m->evicted)

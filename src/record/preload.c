@@ -1,7 +1,6 @@
 /* preload.c - sets the environment, and says why a program will not load the runtime. */
 #include "record/preload.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "base/wordlist.h"
 #include "kin/format.h"
 #include "machine/machine.h"
+#include "object/elf_image.h"
 
 /* ---- the library ---- */
 
@@ -200,23 +200,15 @@ static char *in_path(const char *program)
 	return NULL;
 }
 
-/* Whether there is a program header of that type. Linkers put the headers into the first pages. */
-static bool has_header(const uint8_t *head, size_t size, uint32_t type)
+/* Whether the dynamic linker starts it. */
+static bool is_dynamic(const struct elf_image *im)
 {
-	Elf64_Ehdr e;
-	if (size < sizeof(e))
-		return true; /* not known: assume that it is there */
-	memcpy(&e, head, sizeof(e));
-	for (unsigned i = 0; i < e.e_phnum; i++) {
-		Elf64_Phdr p;
-		uint64_t at = e.e_phoff + (uint64_t)i * e.e_phentsize;
-		if (e.e_phentsize < sizeof(p) || at > size || size - at < sizeof(p))
-			return true;
-		memcpy(&p, head + at, sizeof(p));
-		if (p.p_type == type)
-			return true;
-	}
-	return false;
+	Elf64_Phdr *p = elf_image_segments(im);
+	bool found = !p; /* not known: assume that it is */
+	for (size_t i = 0; p && i < im->n_segments; i++)
+		found |= p[i].p_type == PT_INTERP;
+	free(p);
+	return found;
 }
 
 /* Whether the runtime is linked in: then the program contains the name of its variable. */
@@ -236,15 +228,14 @@ static bool has_runtime(int fd, const struct stat *st)
 static const char *obstacle_of(int fd, const struct stat *st, const char **remedy)
 {
 	static const char recorder[] = "use kin record";
-	uint8_t head[4096];
-	ssize_t n = pread(fd, head, sizeof(head), 0);
-	if (n < EI_NIDENT || memcmp(head, ELFMAG, SELFMAG) != 0)
+	struct elf_image im = { .fd = fd, .size = (uint64_t)st->st_size };
+	if (elf_image_open(&im))
 		return NULL; /* most likely a script: its interpreter loads the library */
-	if (head[EI_CLASS] != ELFCLASS64) {
+	if (!im.is_64bit) {
 		*remedy = recorder;
 		return "is a 32-bit program, and the library has 64 bits";
 	}
-	if (!has_header(head, (size_t)n, PT_INTERP) && !has_runtime(fd, st)) {
+	if (!is_dynamic(&im) && !has_runtime(fd, st)) {
 		*remedy = recorder;
 		return "is linked statically: link it with -lkinrt (kin cc does)";
 	}

@@ -156,7 +156,7 @@ static void add_piece(struct bare_walk *w, const struct code_span *r)
 	w->size = end;
 }
 
-static uint64_t bytes_of(const struct bare_input *in)
+static uint64_t code_bytes(const struct bare_input *in)
 {
 	uint64_t n = 0;
 	for (size_t i = 0; i < in->n_bare && n < BARE_CODE_MAX; i++)
@@ -166,7 +166,7 @@ static uint64_t bytes_of(const struct bare_input *in)
 
 static void read_code(struct bare_walk *w, const struct bare_input *in)
 {
-	w->code = xrealloc(NULL, bytes_of(in) + 1, 1);
+	w->code = xrealloc(NULL, code_bytes(in) + 1, 1);
 	for (size_t i = 0; i < in->n_bare; i++)
 		add_piece(w, &in->bare[i]);
 	w->index = xrealloc(NULL, w->size + 1, sizeof(*w->index));

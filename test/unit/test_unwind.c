@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/folder.h"
 #include "lib/cfi_build.h"
+#include "object/elf_file.h"
 #include "object/object.h"
 #include "tap.h"
 #include "unwind/unwind_table_private.h"
@@ -223,6 +224,56 @@ static void test_foreign(const char *dir, const struct machine *m, const char *r
 		unwind_table_free(t);
 	}
 	object_free(o);
+}
+
+/* This program, with section headers or without, and its rule for `pc`. */
+static struct unwind_row own_row(bool with_sections, uint64_t pc, size_t *n_sections)
+{
+	char path[] = "/tmp/test_unwind.XXXXXX";
+	static uint8_t bytes[64 << 20];
+	Elf64_Ehdr h;
+	struct unwind_row ret = { 0 };
+	int from = open("/proc/self/exe", O_RDONLY), to = mkstemp(path);
+	ssize_t n = read(from, bytes, sizeof(bytes));
+	unlink(path);
+	close(from);
+	memcpy(&h, bytes, sizeof(h));
+	if (!with_sections) {
+		h.e_shoff = 0;
+		h.e_shnum = h.e_shstrndx = 0;
+	}
+	memcpy(bytes, &h, sizeof(h));
+	OK(n > 0 && write(to, bytes, (size_t)n) == n);
+	struct elf_file *f = elf_file_of_open(path, to, UINT64_MAX);
+	struct unwind_table *t = f ? elf_file_unwind_table(f, machine_native(), true) : NULL;
+	OK(t);
+	if (t)
+		ret = *unwind_table_find(t, pc);
+	*n_sections = f ? f->n_sections : 0;
+	unwind_table_free(t);
+	elf_file_free(f);
+	close(to);
+	return ret;
+}
+
+static int own_bias(struct dl_phdr_info *info, size_t size, void *ret)
+{
+	(void)size;
+	*(uint64_t *)ret = info->dlpi_addr;
+	return 1;
+}
+
+/* Linkers may leave out section headers: the segments tell where call-frame information is. */
+static void test_without_sections(void)
+{
+	uint64_t bias = 0;
+	size_t n;
+	dl_iterate_phdr(own_bias, &bias);
+	uint64_t pc = (uint64_t)(uintptr_t)own_row + 40 - bias;
+	struct unwind_row with = own_row(true, pc, &n);
+	OK(n > 1 && with.cfa != UNWIND_CFA_NONE);
+	struct unwind_row without = own_row(false, pc, &n);
+	OK(!n && unwind_row_equal(&with, &without));
 }
 
 static void test_foreign_objects(const char *dir)
@@ -1282,6 +1333,7 @@ int main(int argc, char **argv)
 	test_aarch64();
 	if (argc > 1)
 		test_foreign_objects(argv[1]);
+	test_without_sections();
 	test_header();
 	test_segment();
 	test_entries();

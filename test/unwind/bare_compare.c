@@ -15,7 +15,7 @@
 
 #include "base/err.h"
 #include "kin/kin.h"
-#include "object/object.h"
+#include "object/object_private.h"
 #include "unwind/bare_code.c"
 #include "unwind/unwind_table.h"
 
@@ -36,7 +36,8 @@ struct settings {
 static size_t linked_code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 {
 	size_t n = 0;
-	const uint8_t *at = object_loaded(arg, addr, size, &n);
+	const struct object_file *o = arg;
+	const uint8_t *at = elf_file_loaded(o->main, addr, size, &n);
 	n = !at ? 0 : n < size ? n : size;
 	if (n)
 		memcpy(ret, at, n);

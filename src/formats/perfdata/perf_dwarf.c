@@ -22,57 +22,12 @@ struct perf_dwarf {
 
 /* ---- call-frame information ---- */
 
-static struct cfi_section section(const struct perf *p, const struct object_section *s,
-				  const struct object_frames *f)
-{
-	return (struct cfi_section){ .machine = p->machine.walked,
-				     .data = s->data,
-				     .size = s->size,
-				     .addr = s->addr,
-				     .text_base = f->text_addr,
-				     .data_base = f->data_addr };
-}
-
 static size_t copy_code(const uint8_t *at, size_t n, uint8_t *ret, size_t size)
 {
 	n = !at ? 0 : n < size ? n : size;
 	if (n)
 		memcpy(ret, at, n);
 	return n;
-}
-
-static size_t linked_code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
-{
-	size_t n = 0;
-	const uint8_t *at = object_loaded(arg, addr, size, &n);
-	return copy_code(at, n, ret, size);
-}
-
-static struct unwind_table *table_of(const struct perf *p, struct object_file *o, bool not_followed)
-{
-	struct object_frames f = object_frames(o);
-	struct cfi_section s[2] = { section(p, &f.eh_frame, &f), section(p, &f.debug_frame, &f) };
-	struct code_file file = { .machine = p->machine.walked,
-				  .symbols = f.strings.data ? f.symbols.data : NULL,
-				  .symbols_size = f.symbols.size,
-				  .strings = (const char *)f.strings.data,
-				  .strings_size = f.strings.size,
-				  .code = linked_code,
-				  .arg = o,
-				  .is_stripped = f.is_stripped,
-				  .entry = f.entry,
-				  .loader_entry = f.loader_entry,
-				  .go = f.go,
-				  .not_followed = not_followed };
-	VEC(struct code_span) code = { 0 };
-	for (struct address_range r; r = object_code_section(o, code.n), r.high;)
-		vec_push(&code, ((struct code_span){ r.low, r.high }));
-	file.sections = code.at;
-	file.n_sections = code.n;
-	s[1].debug_frame = true;
-	struct unwind_table *t = unwind_table_of(&file, s, f.debug_frame.data ? 2 : 1);
-	vec_free(&code);
-	return t;
 }
 
 static void close_file(struct perf *p, struct perf_object *o)
@@ -91,7 +46,7 @@ static void make_table(struct perf *p, struct perf_object *o)
 	if (!o->file)
 		return;
 	bool stays_open = p->dwarf->n_open < OPEN_MAX_FILES;
-	o->table = table_of(p, o->file, stays_open);
+	o->table = object_unwind_table(o->file, p->machine.walked, stays_open);
 	p->dwarf->n_open += stays_open;
 	if (!stays_open)
 		close_file(p, o);
@@ -115,7 +70,7 @@ static const struct unwind_table *table_at(struct perf *p, uint32_t object, uint
 
 	if (o->table && o->file && unwind_table_lacks(o->table, addr)) {
 		unwind_table_free(o->table);
-		o->table = table_of(p, o->file, false);
+		o->table = object_unwind_table(o->file, p->machine.walked, false);
 	}
 	return o->table;
 }
