@@ -133,8 +133,6 @@ static char *title_of(const struct kin_profile *p)
 	return xprintf("%s: %s", program, file);
 }
 
-enum { FINDINGS = 5 }; /* on the summary */
-
 static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_html_opts *opts,
 					FILE *out)
 {
@@ -145,7 +143,7 @@ static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_
 	x.names = o.full_names ? NULL : people_names_new();
 	char *title = o.title ? NULL : title_of(p);
 	struct remarks findings = { 0 };
-	for (size_t i = 0; i < FINDINGS && i < p->findings.at.n; i++)
+	for (size_t i = 0; i < KIN_FINDINGS_MOST && i < p->findings.at.n; i++)
 		remarks_add(&findings, KIN_REMARK_NOTE, "%s", p->findings.at.at[i].text);
 	struct kin_error *err = make_tables(p, &o, &x);
 	if (!err)

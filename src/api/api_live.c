@@ -12,12 +12,16 @@
 
 struct kin_live {
 	struct live *live;
-	struct names *names;
+	struct fade_naming names;
 	struct program_opts naming;
-	struct kin_profile *last; /* NULL: none yet */
-	struct kin_profile *code; /* the same as `last`, by instruction */
-	uint64_t asked_ns;        /* when `last` was made, or the recording began */
-	double lasting_ns;        /* time that `last` covers, faded like its weights */
+	const char *const *own_dirs, *const *foreign_dirs; /* borrowed */
+	struct own_code *own_code;                         /* NULL: not judged */
+	struct kin_profile *last;                          /* NULL: none yet */
+	struct kin_profile *code;                          /* the same as `last`, by instruction */
+	uint64_t asked_ns;         /* when `last` was made, or the recording began */
+	double lasting_ns;         /* time that `last` covers, faded like its weights */
+	struct live_progress seen; /* up to then */
+	double cpu_ns, sampled_ns; /* in the time that `last` covers */
 	char *message;
 	VEC(pid_t) pids, tids;
 };
@@ -62,8 +66,15 @@ static struct kin_error *start(struct kin_live *l, const struct kin_live_opts *o
 	opts.n_pids = l->pids.n;
 	opts.tids = l->tids.at;
 	opts.n_tids = l->tids.n;
-	l->names = names_new(&(struct names_opts){
+	l->names.names = names_new(&(struct names_opts){
 		.debug_dir = o->debug_dir, .symfs = o->symfs, .style = l->naming.style });
+	l->names.no_inlines = o->no_inlines;
+	l->own_dirs = o->own_dirs;
+	l->foreign_dirs = o->foreign_dirs;
+	if (o->own) /* of many programs: none has a directory */
+		l->own_code =
+			own_code_new(&(struct own_dirs){ o->own_dirs, o->foreign_dirs }, "", false);
+	l->names.own = l->own_code;
 	struct kin_error *err = choose_stacks(o->stacks, &opts.mode);
 	return err ? err : live_start(&opts, &l->live);
 }
@@ -72,7 +83,8 @@ static void free_live(struct kin_live *l)
 {
 	kin_profile_free(l->last);
 	kin_profile_free(l->code);
-	names_free(l->names);
+	names_free(l->names.names);
+	own_code_free(l->own_code);
 	vec_free(&l->pids);
 	vec_free(&l->tids);
 	free(l->message);
@@ -90,6 +102,7 @@ struct kin_error *kin_live_start(const struct kin_live_opts *opts, struct kin_li
 		return err;
 	}
 	l->asked_ns = clock_now_ns();
+	l->seen = live_progress(l->live);
 	*ret = l;
 	return NULL;
 }
@@ -116,9 +129,18 @@ static void take_places(struct kin_live *l)
 {
 	struct live_place p;
 	while (live_place(l->live, &p)) {
-		names_put_place(l->names, p.path, p.build_id, p.place);
+		names_put_place(l->names.names, p.path, p.build_id, p.place);
 		live_place_done(&p);
 	}
+}
+
+/* Adds the CPU time since the last snapshot, and what of it has samples. */
+static void add_progress(struct kin_live *l, double keep)
+{
+	struct live_progress now = live_progress(l->live);
+	l->cpu_ns = l->cpu_ns * keep + (double)(now.cpu_ns - l->seen.cpu_ns);
+	l->sampled_ns = l->sampled_ns * keep + (double)(now.sampled_ns - l->seen.sampled_ns);
+	l->seen = now;
 }
 
 struct kin_profile *kin_live_profile(struct kin_live *l, double keep)
@@ -126,8 +148,7 @@ struct kin_profile *kin_live_profile(struct kin_live *l, double keep)
 	struct profile *fresh = live_take(l->live);
 	take_places(l);
 	const struct profile *past = l->last ? l->last->data : NULL;
-	struct kin_profile *now = profile_of_data(
-		fade(past, keep, fresh, l->names, l->naming.no_inlines), &l->naming);
+	struct kin_profile *now = profile_of_data(fade(past, keep, fresh, &l->names), &l->naming);
 
 	const struct profile *past_code = l->code ? l->code->data : NULL;
 	struct kin_profile *code = profile_of_data(fade_code(past_code, keep, fresh), &l->naming);
@@ -135,6 +156,7 @@ struct kin_profile *kin_live_profile(struct kin_live *l, double keep)
 	uint64_t asked_ns = clock_now_ns();
 	l->lasting_ns = l->lasting_ns * keep + (double)(asked_ns - l->asked_ns);
 	l->asked_ns = asked_ns;
+	add_progress(l, keep);
 	profile_free(fresh);
 	kin_profile_free(l->last);
 	kin_profile_free(l->code);
@@ -143,6 +165,32 @@ struct kin_profile *kin_live_profile(struct kin_live *l, double keep)
 	l->last = now;
 	profile_ref(now);
 	return now;
+}
+
+struct kin_profile *kin_live_own(struct kin_live *l, enum kin_own how)
+{
+	if (l->last && how == KIN_OWN_NO)
+		profile_ref(l->last);
+	if (!l->last || !l->own_code || how == KIN_OWN_NO)
+		return how == KIN_OWN_NO ? l->last : NULL;
+	const struct kin_open_opts o = { .own = how,
+					 .own_dirs = l->own_dirs,
+					 .foreign_dirs = l->foreign_dirs };
+	struct kin_profile *own =
+		profile_of_data(fade(l->last->data, 1, NULL, &l->names), &l->naming);
+	if (own->data->samples.n)
+		profile_judge_code(own, &o);
+	if (own->own)
+		return own;
+	kin_profile_free(own);
+	return NULL;
+}
+
+double kin_live_seen(const struct kin_live *l)
+{
+	if (l->cpu_ns <= 0 || l->sampled_ns <= 0)
+		return -1;
+	return l->sampled_ns < l->cpu_ns ? l->sampled_ns / l->cpu_ns : 1;
 }
 
 struct kin_profile *kin_live_code(struct kin_live *l)

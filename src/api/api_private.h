@@ -101,6 +101,9 @@ MUST_CHECK struct kin_error *profile_read(struct kin_profile *p, const char *con
 /* Adds warnings and doubts about the data, by itself and in comparison with its program. */
 void profile_check_data(struct kin_profile *p);
 void profile_check_program(struct kin_profile *p);
+/* Looks for what stands out, which the fold would hide, and folds the code of others: as `o` says in
+ * `own`, `findings` and the directories. */
+void profile_judge_code(struct kin_profile *p, const struct kin_open_opts *o);
 /* Notes which files were not read because others of the same runs were. */
 void profile_note_left_out(struct kin_profile *p);
 /* Subtracts the time that counting calls added to samples; `noted`: and adds a note about it. */

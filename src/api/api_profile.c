@@ -779,9 +779,7 @@ static bool is_own(void *fold, frameid frame, size_t depth)
 	return own_fold_verdict(fold, frame, depth).is_own;
 }
 
-/* Looks for what stands out, which the fold would hide, and folds the code of others. If that was
- * not requested for certain, only if enough is own. */
-static void fold_foreign(struct kin_profile *p, const struct kin_open_opts *o)
+void profile_judge_code(struct kin_profile *p, const struct kin_open_opts *o)
 {
 	const struct own_dirs dirs = { o->own_dirs, o->foreign_dirs };
 	struct program_opts naming = p->naming;
@@ -792,7 +790,8 @@ static void fold_foreign(struct kin_profile *p, const struct kin_open_opts *o)
 	struct own_fold *f = own_fold_new(g, p->data, code);
 	uint16_t event = samples_event(&p->data->samples);
 	struct own_shares share = own_fold_shares(f, event);
-	p->findings = findings_new(&(struct findings_input){ p->data, g, is_own, f });
+	if (o->findings)
+		p->findings = findings_new(&(struct findings_input){ p->data, g, is_own, f });
 	bool leads = share.own >= KIN_OWN_LEADS && share.folded > 0;
 	bool folds = o->own == KIN_OWN_ALWAYS || (o->own == KIN_OWN_IF_LEADING && leads);
 	if (o->own == KIN_OWN_EXPLAIN)
@@ -890,8 +889,8 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		tell_profiler(p);
 	if (!o->stacks_as_recorded && !o->for_writing && !o->no_callers)
 		profile_revise_stacks(p);
-	if (o->own != KIN_OWN_NO && p->data->samples.n && !o->for_writing)
-		fold_foreign(p, o);
+	if ((o->own != KIN_OWN_NO || o->findings) && p->data->samples.n && !o->for_writing)
+		profile_judge_code(p, o);
 	if ((o->threads || o->comms || o->ranks) && unassigned)
 		remarks_add(&p->remarks, KIN_REMARK_WARNING,
 			    "histograms, block counts and durations of calls are not known by "
@@ -915,7 +914,7 @@ static struct kin_error *unguarded_profile_open(const char *const *paths, size_t
 {
 	struct kin_open_opts o;
 	opts_copy(&o, sizeof(o), opts);
-	o.no_callers &= o.own == KIN_OWN_NO;
+	o.no_callers &= o.own == KIN_OWN_NO && !o.findings;
 	struct path_list found = { 0 };
 	struct kin_error *err = NULL;
 	*ret = NULL;

@@ -262,11 +262,11 @@ static void say(const char *line)
 
 /* Called about four times a second. Every minute it gives back memory that making unwind tables has
  * used. */
-static bool is_over(void *arg, uint64_t lost)
+static bool is_over(void *arg, const struct record_seen *now)
 {
 	enum { TICKS = 240 };
 	unsigned *ticks = arg;
-	(void)lost;
+	(void)now;
 	if (++*ticks % TICKS == 0)
 		malloc_trim(0);
 	return told_to_stop || is_stuck;

@@ -31,7 +31,7 @@ static const struct opt_group *const options[] = {
 static void narrow(const struct settings *s, struct kin_open_opts *o)
 {
 	(void)s;
-	o->own = KIN_OWN_FINDINGS;
+	o->findings = true;
 }
 
 const struct command findings_command = {

@@ -63,7 +63,7 @@ static const struct opt_group *const options[] = {
 static void narrow(const struct settings *s, struct kin_open_opts *o)
 {
 	(void)s;
-	o->own = o->own == KIN_OWN_NO ? KIN_OWN_FINDINGS : o->own;
+	o->findings = true;
 }
 
 static bool begin(struct settings *s, char error[512])

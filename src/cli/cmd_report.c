@@ -67,7 +67,6 @@ enum {
 	PAGE_AROUND_NARROW = 16, /* ... this many lines, because notes take two and more */
 	PAGE_ROWS_MIN = 8,
 	PAGE_OWN_LINES = 7, /* of the table of lines of own code */
-	PAGE_FINDINGS = 5,  /* sentences above the table */
 };
 
 static bool is_narrow(const struct output *out) { return out->width && out->width < PAGE_NARROW; }
@@ -241,7 +240,7 @@ static struct kin_error *print_findings(struct kin_profile *profile, struct docu
 	if (err)
 		return err;
 	kin_table_rewind(t);
-	for (; n < PAGE_FINDINGS && kin_table_next(t, &row); n++) {
+	for (; n < KIN_FINDINGS_MOST && kin_table_next(t, &row); n++) {
 		if (!n)
 			fputs("Findings\n", d->out->stream);
 		d->above += print_finding(t, &row, d->out);
@@ -440,8 +439,11 @@ static void narrow(const struct settings *s, struct kin_open_opts *o)
 	struct kin_hists_opts h = s->hists;
 	bool page = !s->format && !s->call_graph;
 	o->stacks_as_recorded = follows_perf(s);
-	if (!s->format && !s->subjects.at.n && !s->stats)
+	if (!s->format && !s->subjects.at.n && !s->stats) {
 		report_options_lead(s, o);
+		o->findings = report_options_overview(s) && !s->tui;
+	}
+	o->findings |= s->format && !strcmp(s->format, "html");
 	if (s->tui || s->by || s->subjects.at.n || (s->format && !strcmp(s->format, "html")))
 		return;
 	h.call_graph = page || h.no_callers ? "none" : s->call_graph;

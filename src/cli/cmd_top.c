@@ -24,12 +24,18 @@
 
 static const char *const description[] = {
 	"Samples the machine, processes (-p), threads (-t), or COMMAND and what it starts, and "
-	"shows where the time goes: a row per command, library and function, with Self, its "
-	"share of the samples, and Children, the share including callees. Weights fade by an "
-	"eighth with each refresh, so the rows show the last moments.",
+	"shows where the time goes: a row per function, with Self, its share of the samples, and "
+	"Children, the share including callees. Weights fade by an eighth with each refresh, so "
+	"the rows show the last moments.",
+	"On a terminal it begins as kin report does: own code first, with what it calls of others' "
+	"in its Self; the functions with the most Self, then of the rest those with the most "
+	"Children. o shows all functions, and own code again. The first line says that it is "
+	"measuring until it has a second, then how many cores were busy, and what part of that "
+	"time, by the kernel's accounting, was seen.",
 	"On a terminal Enter shows the callers and callees of a function, a its source, Esc goes "
 	"back, / shows only rows that contain a text, s sorts by Children or by Self, p pauses, ? "
-	"lists all keys, q quits. --stdio prints each refresh, as does kin top whenever standard "
+	"lists all keys, q quits. --stdio prints each refresh, with a row per command, library and "
+	"function, by Children, as does kin top whenever standard "
 	"output is "
 	"not a terminal; --json prints one JSON document per refresh and event.",
 	"Functions that were inlined are functions, marked (inlined), where debug information "
@@ -170,10 +176,9 @@ static const struct opt_group output_group = {
 	},
 };
 
-static const struct opt_group *const options[] = { &what_options,    &how_options,
-						   &rows_options,    &names_options,
-						   &inline_options,  &output_group,
-						   &general_options, NULL };
+static const struct opt_group *const options[] = { &what_options,  &how_options,     &rows_options,
+						   &names_options, &inline_options,  &own_options,
+						   &output_group,  &general_options, NULL };
 
 /* ---- the command line ---- */
 
@@ -181,6 +186,7 @@ struct top_line {
 	struct kin_live_opts live;
 	struct kin_hists_opts hists;
 	bool full_names;
+	struct settings own; /* what the configuration file and options say of own code */
 	struct sampling sampling;
 	double delay_s, keep;
 	uint64_t count; /* 0: no end */
@@ -294,6 +300,9 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	case OPT_FULL_NAMES:
 		l->full_names = true;
 		break;
+	case OPT_OWN_CODE:
+	case OPT_FOREIGN_CODE:
+		return settings_set(&l->own, id, arg, error);
 	case OPT_EXPAND_INLINED:
 	case OPT_FOLD_INLINED:
 		l->live.no_inlines = id == OPT_FOLD_INLINED;
@@ -319,6 +328,31 @@ static void take_sampling(struct kin_live_opts *o, const struct sampling *s)
 	o->no_inherit = s->no_inherit;
 	o->cgroup = s->cgroup;
 	o->buffer_bytes = (size_t)s->buffer_bytes;
+}
+
+/* ---- refreshes ---- */
+
+struct shown {
+	struct kin_live *live;
+	const struct top_line *line;
+	uint64_t start_ns;
+	double seconds;   /* from there to the last snapshot */
+	enum kin_own own; /* once own code leads it stays in front */
+	bool over;
+	char note[256];
+};
+
+/* The next profile: of own code if that is chosen, or leads. */
+static struct kin_profile *snapshot(struct shown *s)
+{
+	s->seconds = (double)(clock_now_ns() - s->start_ns) / 1e9;
+	struct kin_profile *all = kin_live_profile(s->live, s->line->keep);
+	struct kin_profile *own = s->own == KIN_OWN_NO ? NULL : kin_live_own(s->live, s->own);
+	if (!own)
+		return all;
+	s->own = KIN_OWN_ALWAYS;
+	kin_profile_free(all);
+	return own;
 }
 
 /* ---- refreshes, printed ---- */
@@ -384,12 +418,15 @@ static void say_messages(struct kin_live *live)
 
 static struct kin_error *print_all(struct kin_live *live, const struct top_line *l)
 {
+	struct shown s = { .live = live,
+			   .line = l,
+			   .own = l->own.own == OWN_YES ? KIN_OWN_ALWAYS : KIN_OWN_NO };
 	struct kin_error *err = NULL;
 	bool over = false;
 	for (uint64_t i = 0; !err && !over && (!l->count || i < l->count); i++) {
 		wait_for(live, l->delay_s);
 		over = kin_live_is_over(live);
-		struct kin_profile *p = kin_live_profile(live, l->keep);
+		struct kin_profile *p = snapshot(&s);
 		say_messages(live);
 		double busy = kin_live_cores(live, NULL);
 		if (busy > 0 && !l->json)
@@ -402,13 +439,6 @@ static struct kin_error *print_all(struct kin_live *live, const struct top_line 
 
 /* ---- on the terminal ---- */
 
-struct shown {
-	struct kin_live *live;
-	const struct top_line *line;
-	bool over;
-	char note[256];
-};
-
 static struct kin_profile *next_profile(void *arg, const char **note)
 {
 	struct shown *s = arg;
@@ -420,13 +450,25 @@ static struct kin_profile *next_profile(void *arg, const char **note)
 	if (s->over)
 		return NULL;
 	s->over = kin_live_is_over(s->live); /* the last samples are still shown */
-	return kin_live_profile(s->live, s->line->keep);
+	return snapshot(s);
 }
 
-static double cores(void *arg, const char *event)
+static struct browse_measured measured(void *arg, const char *event)
 {
 	const struct shown *s = arg;
-	return kin_live_cores(s->live, event);
+	return (struct browse_measured){ .cores = kin_live_cores(s->live, event),
+					 .seen = kin_live_seen(s->live),
+					 .seconds = s->seconds };
+}
+
+static struct kin_profile *choose_own(void *arg, bool own)
+{
+	struct shown *s = arg;
+	enum kin_own how = own ? KIN_OWN_ALWAYS : KIN_OWN_NO;
+	struct kin_profile *p = kin_live_own(s->live, how);
+	if (p)
+		s->own = how;
+	return p;
 }
 
 static struct kin_profile *code(void *arg)
@@ -435,14 +477,30 @@ static struct kin_profile *code(void *arg)
 	return kin_live_code(s->live);
 }
 
+/* Whether the first screen is that of kin report. */
+static bool leads(const struct top_line *l)
+{
+	return !l->hists.sort && !l->hists.fields && !l->hists.no_children;
+}
+
+static enum kin_own own_of(const struct top_line *l)
+{
+	return l->own.own == OWN_YES               ? KIN_OWN_ALWAYS
+	       : l->own.own == OWN_NO || !leads(l) ? KIN_OWN_NO
+						   : KIN_OWN_IF_LEADING;
+}
+
 static struct kin_error *show(struct kin_live *live, const struct top_line *l)
 {
-	struct shown s = { .live = live, .line = l };
+	struct shown s = { .live = live, .line = l, .start_ns = clock_now_ns(), .own = own_of(l) };
+	struct kin_hists_opts hists = l->hists;
+	hists.overview = leads(l);
 	struct browse_opts o = { .title = "kin top",
-				 .hists = &l->hists,
+				 .hists = &hists,
 				 .next = next_profile,
 				 .keep = l->keep,
-				 .cores = cores,
+				 .measured = measured,
+				 .choose_own = choose_own,
 				 .code = code,
 				 .full_names = l->full_names,
 				 .arg = &s,
@@ -450,7 +508,7 @@ static struct kin_error *show(struct kin_live *live, const struct top_line *l)
 				 .refreshes = l->count };
 	/* Show the first screen soon: an empty one for seconds looks broken. */
 	wait_for(live, l->delay_s < 0.3 ? l->delay_s : 0.3);
-	struct kin_profile *first = kin_live_profile(live, l->keep);
+	struct kin_profile *first = snapshot(&s);
 	struct kin_error *err = browse(first, &o);
 	kin_profile_free(first);
 	return err;
@@ -509,6 +567,7 @@ static int run_line(struct top_line *l)
 	bool printed = l->stdio || !isatty(STDOUT_FILENO) || term_is_dumb();
 	struct put_away away;
 	struct kin_live *live = NULL;
+	l->live.own = !printed || l->own.own == OWN_YES;
 	put_terminal_away(&away, !printed && l->live.argv);
 	struct kin_error *err = kin_live_start(&l->live, &live);
 	if (err) {
@@ -525,10 +584,9 @@ static int run_line(struct top_line *l)
 /* Reads the settings of kin top from the configuration file. */
 static void read_config(struct top_line *l)
 {
-	struct settings s = { .command = &top_command };
-	settings_read_config(&s);
-	l->hists.no_children = s.config.top_no_children;
-	settings_done(&s);
+	l->own.command = &top_command;
+	settings_read_config(&l->own);
+	l->hists.no_children = l->own.config.top_no_children;
 }
 
 static void take_keys(struct top_line *l)
@@ -551,9 +609,13 @@ static int run_words(const struct command *c, int argc, char **argv)
 		l.hists.inlines = !l.live.no_inlines;
 		take_sampling(&l.live, &l.sampling);
 		take_keys(&l);
+		settings_add_own_dirs(&l.own);
+		l.live.own_dirs = string_list(&l.own.own_dirs);
+		l.live.foreign_dirs = string_list(&l.own.foreign_dirs);
 		status = wrong ? prefix_wrong(c, wrong) : run_line(&l);
 	}
 	sampling_done(&l.sampling);
+	settings_done(&l.own);
 	free(l.keys);
 	return status;
 }

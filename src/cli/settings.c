@@ -522,8 +522,7 @@ bool settings_set(struct settings *s, int id, const char *arg, char error[512])
 	return true;
 }
 
-/* Puts the directories of the configuration file before those of the command line. */
-static void add_own_dirs(struct settings *s)
+void settings_add_own_dirs(struct settings *s)
 {
 	struct string_list own = s->own_dirs, foreign = s->foreign_dirs;
 	s->own_dirs = s->foreign_dirs = (struct string_list){ 0 };
@@ -561,7 +560,7 @@ bool settings_parse(const struct command *c, int argc, char **argv, struct setti
 	}
 	if (c->takes_pipe && !ret->data.at.n && !ret->help && !ret->version && content_is_piped())
 		string_list_add(&ret->data, "-");
-	add_own_dirs(ret);
+	settings_add_own_dirs(ret);
 	if (!ret->no_debuginfod)
 		ret->fetching = fetching_new();
 	return true;

@@ -89,6 +89,8 @@ bool settings_full_names(const struct settings *s);
 
 /* Reads the user's configuration file; errors in it are warnings. */
 void settings_read_config(struct settings *s);
+/* Puts the directories of the configuration file before those of the command line. */
+void settings_add_own_dirs(struct settings *s);
 
 /* Options that commands share, grouped by subject. */
 extern const struct opt_group graph_output_options; /* output_options with formats of pictures */

@@ -12,8 +12,8 @@ enum { LEAST_PART = 8 };
 
 struct fading {
 	struct profile_builder *into;
-	struct names *names; /* NULL: frames keep their addresses, and have no callers */
-	bool no_inlines;
+	/* Without names, frames keep their addresses, and have no callers. */
+	struct fade_naming how;
 	struct tally tally;
 };
 
@@ -56,9 +56,10 @@ static objid object_of(struct import *x, objid id)
 		return 0;
 	if (x->objects[id] == NONE) {
 		/* With all names known the file must never be opened. */
-		bool is_closed = x->f->names && (o->kind == OBJECT_ELF || o->kind == OBJECT_VDSO);
+		bool is_closed =
+			x->f->how.names && (o->kind == OBJECT_ELF || o->kind == OBJECT_VDSO);
 		enum object_kind kind = is_closed ? OBJECT_OTHER : o->kind;
-		bool is_main = !x->f->names && o->is_main;
+		bool is_main = !x->f->how.names && o->is_main;
 		x->objects[id] = profile_add_object_of(x->f->into, text(x, o->path),
 						       text(x, o->build_id), kind, is_main);
 	}
@@ -85,19 +86,47 @@ static const char *name_of(struct import *x, const struct frame *frame)
 	if (frame->name)
 		return text(x, frame->name);
 	if (is_looked_up(x, frame))
-		name = names_find(x->f->names, text(x, o->path), text(x, o->build_id),
+		name = names_find(x->f->how.names, text(x, o->path), text(x, o->build_id),
 				  look_at(frame));
 	return name ? name : "[unknown]";
 }
 
-static frameid add_function(struct import *x, const struct frame *frame, const char *name,
-			    uint32_t flags)
+static bool is_foreign(const struct import *x, const struct frame *frame, const char *name,
+		       const char *file, bool has_lines)
+{
+	const struct object *o = &x->from->objects[frame->object];
+	const struct own_subject s = { .name = name,
+				       .file = file,
+				       .object = o->path ? text(x, o->path) : "",
+				       .is_kernel = o->kind == OBJECT_VDSO,
+				       .is_main = o->is_main,
+				       .has_lines = has_lines };
+	return !own_code_of(x->f->how.own, &s).is_own;
+}
+
+static frameid add_function(struct import *x, const struct frame *frame, strid name, uint32_t flags)
 {
 	struct frame made = { .object = object_of(x, frame->object),
-			      .name = string(x, name),
+			      .name = name,
 			      .flags = flags |
 				       (frame->flags & ~(uint32_t)(FRAME_RETURN | FRAME_GUESSED)) };
 	return profile_add_frame(x->f->into, made);
+}
+
+/* Of a frame without a name the file is asked for, before another is. Names in the data are judged
+ * as they are (own_fold.h). */
+static uint32_t foreign_flag(struct import *x, const struct frame *frame, const char *name)
+{
+	const struct object *o = &x->from->objects[frame->object];
+	bool has_lines = false;
+
+	if (!x->f->how.own || frame->name || frame->flags & (FRAME_MARK | FRAME_KERNEL))
+		return 0;
+	if (!is_looked_up(x, frame))
+		return FRAME_FOREIGN;
+	const char *file = names_find_file(x->f->how.names, text(x, o->path), text(x, o->build_id),
+					   look_at(frame), &has_lines);
+	return is_foreign(x, frame, name, file, has_lines) ? FRAME_FOREIGN : 0;
 }
 
 /* Maps a frame, and keeps its address. */
@@ -115,10 +144,12 @@ static frameid frame_of(struct import *x, frameid id)
 
 	if (!id)
 		return 0;
-	if (x->frames[id] == NONE && !x->f->names) {
+	if (x->frames[id] == NONE && !x->f->how.names) {
 		x->frames[id] = code_of(x, id);
 	} else if (x->frames[id] == NONE) {
-		x->frames[id] = add_function(x, frame, name_of(x, frame), 0);
+		const char *name = name_of(x, frame);
+		strid kept = string(x, name);
+		x->frames[id] = add_function(x, frame, kept, foreign_flag(x, frame, name));
 	}
 	return x->frames[id];
 }
@@ -144,15 +175,17 @@ struct fade_sites { /* of one object, sorted by address */
 	const struct fade_site *at;
 };
 
-static void note_inlined(void *arg, size_t i, const char *name)
+static void note_inlined(void *arg, size_t i, const char *name, const char *file)
 {
 	const struct fade_sites *s = arg;
 	struct import *x = s->x;
+	const struct frame *frame = &x->from->samples.frames[s->at[i].frame];
 	struct fade_inlined *list = &x->inlined_at[s->at[i].frame];
+	bool foreign = x->f->how.own && is_foreign(x, frame, name, file, true);
 	if (!list->n++)
 		list->first = (uint32_t)x->inlined.n;
-	vec_push(&x->inlined,
-		 add_function(x, &x->from->samples.frames[s->at[i].frame], name, FRAME_INLINED));
+	vec_push(&x->inlined, add_function(x, frame, string(x, name),
+					   FRAME_INLINED | (foreign ? FRAME_FOREIGN : 0)));
 }
 
 static void find_inlined_of(struct import *x, const struct fade_site *sites, size_t n)
@@ -161,7 +194,7 @@ static void find_inlined_of(struct import *x, const struct fade_site *sites, siz
 	uint64_t *addrs = xrealloc(NULL, n, sizeof(*addrs));
 	for (size_t i = 0; i < n; i++)
 		addrs[i] = sites[i].addr;
-	names_find_inlined(x->f->names, text(x, o->path), text(x, o->build_id), addrs, n,
+	names_find_inlined(x->f->how.names, text(x, o->path), text(x, o->build_id), addrs, n,
 			   note_inlined, &(struct fade_sites){ x, sites });
 	free(addrs);
 }
@@ -203,7 +236,7 @@ static stackid stack_of(struct import *x, stackid id)
 	VEC(stackid) todo = { 0 };
 	stackid made = 0;
 
-	if (!x->f->names)
+	if (!x->f->how.names)
 		return id ? profile_add_stack(x->f->into, 0, frame_of(x, stacks[id].frame)) : 0;
 	for (; id && x->stacks[id] == NONE; id = stacks[id].caller)
 		vec_push(&todo, id);
@@ -245,7 +278,7 @@ static uint16_t event_of(struct import *x, uint16_t id)
 static void add_sample(struct import *x, const struct sample *s, uint64_t weight, uint32_t count)
 {
 	struct sample made = { .stack = stack_of(x, s->stack),
-			       .task = x->f->names ? task_of(x, s->task) : 0,
+			       .task = x->f->how.names ? task_of(x, s->task) : 0,
 			       .event = event_of(x, s->event),
 			       .cpu = CPU_NONE,
 			       .flags = s->flags,
@@ -287,7 +320,7 @@ static void import(struct fading *f, const struct profile *from, double keep)
 	uint64_t *usual = usual_weights(from);
 	double rest = 0; /* fractions of sample counts, carried over to the next sample */
 
-	if (f->names && !f->no_inlines)
+	if (f->how.names && !f->how.no_inlines)
 		find_inlined(&x);
 	for (enum event_kind kind = EVENT_ON_CPU; kind <= EVENT_WAITING; kind++)
 		for (size_t i = 0; i < s->n_events; i++) /* events on a CPU get the first ids */
@@ -314,23 +347,22 @@ static void import(struct fading *f, const struct profile *from, double keep)
 }
 
 struct profile *fade(const struct profile *past, double keep, const struct profile *fresh,
-		     struct names *names, bool no_inlines)
+		     const struct fade_naming *how)
 {
-	struct fading f = { .into = profile_builder_new(),
-			    .names = names,
-			    .no_inlines = no_inlines };
+	struct fading f = { .into = profile_builder_new(), .how = *how };
 
 	if (past)
 		import(&f, past, keep);
-	import(&f, fresh, 1);
+	if (fresh)
+		import(&f, fresh, 1);
 	tally_move(&f.tally, f.into);
 	struct audit *a = profile_audit(f.into);
-	a->lost = (past ? past->samples.audit.lost : 0) + fresh->samples.audit.lost;
+	a->lost = (past ? past->samples.audit.lost : 0) + (fresh ? fresh->samples.audit.lost : 0);
 	profile_add_source(f.into, "", (struct source){ .kind = "live" });
 	return profile_finish(f.into);
 }
 
 struct profile *fade_code(const struct profile *past, double keep, const struct profile *fresh)
 {
-	return fade(past, keep, fresh, NULL, true);
+	return fade(past, keep, fresh, &(struct fade_naming){ .no_inlines = true });
 }

@@ -8,13 +8,23 @@
 
 #include "profile/profile.h"
 #include "symbolize/names.h"
+#include "symbolize/own_code.h"
+
+struct fade_naming {
+	struct names *names;
+	/* NULL, or whose code it is: names lose their source files, so frames of others' functions
+	 * are marked (FRAME_FOREIGN). */
+	const struct own_code *own;
+	/* Inlined functions are part of the function that they were inlined into: saves decoding
+	 * debug information. */
+	bool no_inlines;
+};
 
 /* The sum of `past` (made by this function, or NULL) with its weights times `keep` (0..1), and
- * `fresh`. Samples with negligible weights are dropped, so that the profile does not grow with
- * time. `no_inlines`: inlined functions are part of the function that they were inlined into; saves
- * decoding debug information. */
+ * `fresh` (or NULL). Samples with negligible weights are dropped, so that the profile does not grow
+ * with time. */
 struct profile *fade(const struct profile *past, double keep, const struct profile *fresh,
-		     struct names *names, bool no_inlines);
+		     const struct fade_naming *how);
 
 /* The same by instruction: a sample has only its innermost frame, without callers and threads, and
  * samples at one address are merged. Objects are the files that ran, so that callers can open them.

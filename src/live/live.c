@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/map64.h"
@@ -32,6 +33,7 @@ struct live {
 	struct tally tally;
 	struct map64 objects; /* module's number: id in the builder */
 	uint64_t lost, lost_taken, dropped;
+	struct live_progress progress;
 	VEC(char *) messages;
 	struct map64 placed; /* file ids of modules whose place was already looked up */
 	VEC(struct live_place) places;
@@ -48,11 +50,37 @@ static void begun(void *arg)
 	pthread_mutex_unlock(&l->lock);
 }
 
-static bool tick(void *arg, uint64_t lost)
+/* CPU time of the machine, which has been busy for that long since it started; 0: not known. */
+static uint64_t machine_ns(void)
+{
+	enum { IDLE = 3, IOWAIT, FIELDS = 8 }; /* user nice system idle iowait irq softirq steal */
+	unsigned long long ticks, sum = 0;
+	FILE *f = fopen("/proc/stat", "re");
+
+	if (!f)
+		return 0;
+	bool is_good = fscanf(f, "cpu") == 0;
+	for (int i = 0; is_good && i < FIELDS; i++) {
+		is_good = fscanf(f, "%llu", &ticks) == 1;
+		sum += is_good && i != IDLE && i != IOWAIT ? ticks : 0;
+	}
+	fclose(f);
+	return is_good ? sum * (1000000000 / (unsigned long)sysconf(_SC_CLK_TCK)) : 0;
+}
+
+static bool is_of_machine(const struct live *l)
+{
+	return l->opts.everything && !l->opts.n_cpus && !l->opts.cgroup;
+}
+
+static bool tick(void *arg, const struct record_seen *now)
 {
 	struct live *l = arg;
 	pthread_mutex_lock(&l->lock);
-	l->lost = lost;
+	l->lost = now->lost;
+	if (now->sampled_ns != l->progress.sampled_ns)
+		l->progress = (struct live_progress){ is_of_machine(l) ? machine_ns() : now->cpu_ns,
+						      now->sampled_ns };
 	pthread_mutex_unlock(&l->lock);
 	return atomic_load(&l->stop);
 }
@@ -237,6 +265,8 @@ struct kin_error *live_start(const struct record_opts *opts, struct live **ret)
 	l->opts.say = say;
 	l->opts.output = NULL;
 	l->opts.hold_files = true;
+	if (is_of_machine(l))
+		l->progress.cpu_ns = machine_ns();
 	l->builder = profile_builder_new();
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_cond_init(&l->changed, NULL);
@@ -274,6 +304,14 @@ struct profile *live_take(struct live *l)
 	l->lost_taken = l->lost;
 	pthread_mutex_unlock(&l->lock);
 	return profile_finish(b);
+}
+
+struct live_progress live_progress(struct live *l)
+{
+	pthread_mutex_lock(&l->lock);
+	struct live_progress ret = l->progress;
+	pthread_mutex_unlock(&l->lock);
+	return ret;
 }
 
 bool live_is_over(struct live *l) { return atomic_load(&l->over); }

@@ -24,6 +24,12 @@ MUST_CHECK struct kin_error *live_start(const struct record_opts *opts, struct l
  * limit (tally.h) are counted as lost. */
 struct profile *live_take(struct live *l);
 
+struct live_progress {   /* since some moment */
+	uint64_t cpu_ns; /* by the kernel's accounting; 0: not known */
+	uint64_t sampled_ns;
+};
+struct live_progress live_progress(struct live *l);
+
 /* An object whose path does not lead to it, and where it can be opened until live_stop(). */
 struct live_place {
 	char *path, *build_id, *place;

@@ -35,6 +35,7 @@ enum frame_flags {
 	FRAME_SIGNAL = 512, /* code by which a signal's handler returns: its caller was interrupted,
 			       and no return address */
 	FRAME_TAIL_CALL = 256, /* put back: `addr` is that of the jump by which it ended */
+	FRAME_FOREIGN = 512, /* code of others, judged when the frame got its name (live/fade.h) */
 };
 #define MARK_CUT         "[cut]"
 #define MARK_GUESSED     "[guessed]"

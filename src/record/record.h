@@ -27,22 +27,24 @@ struct watched_name {       /* name of a frame */
 			       not in the kernel */
 };
 
+struct record_seen { /* progress so far */
+	uint64_t time_ns, samples, lost, processes, threads;
+	/* CPU time by the kernel's accounting, and the part of it that samples stand for; 0: not
+	 * known, as of the whole machine, or of an event that is no clock. */
+	uint64_t cpu_ns, sampled_ns;
+};
+
 /* Callbacks that see samples as they come, in the recording thread. */
 struct record_watch {
 	void (*begun)(void *arg); /* recording has begun; or NULL */
 	/* names[i] belongs to frame i if its name is in no module's file (the kernel, JIT code).
 	 * Nothing lives longer than the call. Or NULL. */
 	void (*sample)(void *arg, const struct walked_sample *s, const struct watched_name *names);
-	/* Several times a second, with the number of samples lost so far. True: end the recording.
-	 */
-	bool (*tick)(void *arg, uint64_t lost);
+	/* Several times a second. True: end the recording. */
+	bool (*tick)(void *arg, const struct record_seen *now);
 	sigset_t signals; /* the signals that a started program has blocked; this process handles
 			     all signals itself except those that say that the program ended */
 	void *arg;
-};
-
-struct record_seen { /* progress so far */
-	uint64_t time_ns, samples, lost, processes, threads;
 };
 
 struct record_opts {

@@ -291,20 +291,29 @@ static void update_totals(struct session *s)
 		kinfile_writer_lost(w, KINF_LOST_SAMPLES, n - s->lost_written);
 	s->lost_written = n;
 	watch_rate(s, &t);
+	uint64_t cpu_ns = cpu_time(s, &t);
+	s->accounted = (struct session_window){ .cpu_ns = cpu_ns, .sampled_ns = s->sampled_ns };
 	if (s->opts->parts.overwrite)
 		return; /* the file covers only a part of the time */
-	uint64_t cpu_ns = cpu_time(s, &t);
 	kinfile_writer_clock(w, cpu_ns > s->begin.cpu_ns ? cpu_ns - s->begin.cpu_ns : 0,
 			     s->sampled_ns - s->begin.sampled_ns);
 }
 
+static struct record_seen seen_so_far(const struct session *s, uint64_t now)
+{
+	bool is_clock = s->events.at.at[0].is_clock;
+	return (struct record_seen){ .time_ns = now - s->start_ns,
+				     .samples = s->samples,
+				     .lost = s->lost_written,
+				     .processes = spaces_n_processes(s->spaces),
+				     .threads = spaces_n_threads(s->spaces),
+				     .cpu_ns = s->accounted.cpu_ns,
+				     .sampled_ns = is_clock ? s->accounted.sampled_ns : 0 };
+}
+
 static void show(struct session *s, uint64_t now)
 {
-	struct record_seen seen = { .time_ns = now - s->start_ns,
-				    .samples = s->samples,
-				    .lost = s->lost_written,
-				    .processes = spaces_n_processes(s->spaces),
-				    .threads = spaces_n_threads(s->spaces) };
+	struct record_seen seen = seen_so_far(s, now);
 	s->shown_ns = now;
 	s->opts->seen(s->opts->seen_arg, &seen);
 }
@@ -723,7 +732,8 @@ static int time_left(struct session *s)
 static bool is_over(const struct session *s)
 {
 	const struct record_watch *w = s->opts->watch;
-	if (s->stop || (w && w->tick(w->arg, s->lost_written)) ||
+	struct record_seen seen = seen_so_far(s, clock_now_ns());
+	if (s->stop || (w && w->tick(w->arg, &seen)) ||
 	    (s->deadline_ns && clock_now_ns() >= s->deadline_ns))
 		return true;
 	if (s->target.running && record_is_apart(s->opts))

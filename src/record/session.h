@@ -50,7 +50,7 @@ struct session {
 	uint64_t samples, outside, sampled_ns, lost_written, throttled;
 	struct session_window { /* what came since time_ns; see watch_tasks(), watch_rate() */
 		uint64_t time_ns, samples, ended, sampled_ns, cpu_ns;
-	} tasks, rate;
+	} tasks, rate, accounted; /* accounted: all so far, as of one moment */
 	uint64_t ended; /* tasks */
 	unsigned interrupts;
 	int stopped_by; /* signal; 0: none */

@@ -16,6 +16,10 @@ enum { OPEN_MAX = 64, PLACE_BYTES = 160, BYTES_MAX = 64 << 20 };
 /* Addresses of an object for which inlined functions are kept, at most. */
 enum { INLINED_MAX = 1 << 16 };
 
+struct known_inlined {
+	strid name, file; /* 0: none, not known */
+};
+
 struct known_name {               /* an object that was requested */
 	struct object_file *file; /* NULL: not open, any more */
 	struct symbols *symbols;  /* NULL: has no names */
@@ -24,9 +28,9 @@ struct known_name {               /* an object that was requested */
 	uint64_t used;     /* the last time, by a clock of calls */
 	uint64_t bytes;    /* that it takes while it is open */
 	bool sought;
-	/* Address -> its functions in `inlined`, innermost first, up to a 0; index 0: none. */
+	/* Address -> its functions in `inlined`, innermost first, up to a name 0; index 0: none. */
 	struct map64 inlined_at;
-	VEC(strid) inlined;
+	VEC(struct known_inlined) inlined;
 };
 
 struct names {
@@ -149,6 +153,16 @@ const char *names_find(struct names *n, const char *path, const char *build_id, 
 	return place == NONE ? NULL : symbols_display(k->symbols, place);
 }
 
+const char *names_find_file(struct names *n, const char *path, const char *build_id, uint64_t addr,
+			    bool *has_lines)
+{
+	struct known_name *k = known_object(n, path, build_id);
+	symid place = k->symbols ? symbols_find(k->symbols, addr) : NONE;
+
+	*has_lines = k->file && object_has_dwarf(k->file);
+	return place == NONE || !*has_lines ? NULL : symbols_locate(k->symbols, place)->file;
+}
+
 /* ---- inlined functions ---- */
 
 static strid readable_name(struct names *n, const char *raw)
@@ -167,15 +181,23 @@ static void learn_inlined(struct names *n, struct known_name *k, const uint64_t 
 	struct object_inline *list =
 		k->file ? object_inlines(k->file, addrs, n_addrs, &count) : NULL;
 
+	const struct known_inlined end = { 0 };
 	if (!k->inlined.n)
-		vec_push(&k->inlined, 0);
+		vec_push(&k->inlined, end);
 	for (size_t i = 0, at = 0; i < n_addrs; i++) {
 		uint32_t first = (uint32_t)k->inlined.n;
-		for (; at < count && list[at].address == i; at++)
-			vec_push(&k->inlined, readable_name(n, list[at].name));
-		bool any = k->inlined.n > first;
+		struct srcloc here = { 0 };
+		bool any = at < count && list[at].address == i;
+		const char *file =
+			any && object_place(k->file, addrs[i], NULL, &here) ? here.file : NULL;
+		for (; at < count && list[at].address == i; at++) {
+			vec_push(&k->inlined, ((struct known_inlined){
+						      readable_name(n, list[at].name),
+						      file ? strtab_add(n->strings, file) : 0 }));
+			file = list[at].call_file;
+		}
 		if (any)
-			vec_push(&k->inlined, 0);
+			vec_push(&k->inlined, end);
 		*map64_at(&k->inlined_at, addrs[i]) = any ? first : 0;
 	}
 	free(list);
@@ -183,7 +205,8 @@ static void learn_inlined(struct names *n, struct known_name *k, const uint64_t 
 
 void names_find_inlined(struct names *n, const char *path, const char *build_id,
 			const uint64_t *addrs, size_t n_addrs,
-			void (*found)(void *arg, size_t i, const char *name), void *arg)
+			void (*found)(void *arg, size_t i, const char *name, const char *file),
+			void *arg)
 {
 	struct known_name *k = known_object(n, path, build_id);
 	VEC(uint64_t) fresh = { 0 };
@@ -197,8 +220,12 @@ void names_find_inlined(struct names *n, const char *path, const char *build_id,
 	learn_inlined(n, k, fresh.at, fresh.n);
 	vec_free(&fresh);
 	for (size_t i = 0; i < n_addrs; i++)
-		for (uint32_t at = map64_get(&k->inlined_at, addrs[i]); k->inlined.at[at]; at++)
-			found(arg, i, strtab_get(n->strings, k->inlined.at[at]));
+		for (uint32_t at = map64_get(&k->inlined_at, addrs[i]); k->inlined.at[at].name;
+		     at++) {
+			struct known_inlined x = k->inlined.at[at];
+			found(arg, i, strtab_get(n->strings, x.name),
+			      x.file ? strtab_get(n->strings, x.file) : NULL);
+		}
 }
 
 struct names *names_new(const struct names_opts *opts)

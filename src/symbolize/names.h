@@ -28,12 +28,19 @@ void names_put_place(struct names *n, const char *path, const char *build_id, co
  * next call. */
 const char *names_find(struct names *n, const char *path, const char *build_id, uint64_t addr);
 
-/* Calls `found(arg, i, name)` for each function inlined at addrs[i], innermost first, `name`
- * demangled and valid during the call. `addrs` are `n_addrs` ascending link-time addresses of one
- * object: a unit of debug information is decoded once for all of them that are new, and what was
- * found is kept. Nothing is found in an object that cannot be read or has no debug information. */
+/* The source file of that function; NULL: not known. *has_lines: whether the object has debug
+ * information. Both until the next call. */
+const char *names_find_file(struct names *n, const char *path, const char *build_id, uint64_t addr,
+			    bool *has_lines);
+
+/* Calls `found(arg, i, name, file)` for each function inlined at addrs[i], innermost first, `name`
+ * demangled, with the source file of its code (NULL: not known), both valid during the call.
+ * `addrs` are `n_addrs` ascending link-time addresses of one object: a unit of debug information is
+ * decoded once for all of them that are new, and what was found is kept. Nothing is found in an
+ * object that cannot be read or has no debug information. */
 void names_find_inlined(struct names *n, const char *path, const char *build_id,
 			const uint64_t *addrs, size_t n_addrs,
-			void (*found)(void *arg, size_t i, const char *name), void *arg);
+			void (*found)(void *arg, size_t i, const char *name, const char *file),
+			void *arg);
 
 #endif

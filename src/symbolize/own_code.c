@@ -169,6 +169,7 @@ static char *plain_path(const char *path)
 static size_t within(const char *path, const char *dir)
 {
 	size_t n = strlen(dir);
+	n -= n && dir[n - 1] == '/'; /* the root */
 	return !strncmp(path, dir, n) && (!path[n] || path[n] == '/') ? n + 1 : 0;
 }
 

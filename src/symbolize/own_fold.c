@@ -64,6 +64,8 @@ static struct own_verdict decide(const struct own_fold *f, frameid frame, symid 
 {
 	const struct frame *at = &f->p->samples.frames[frame];
 	const struct object *o = &f->p->objects[at->object];
+	if (at->flags & FRAME_FOREIGN)
+		return (struct own_verdict){ false, "judged when it was sampled" };
 	struct object_file *opened = program_object_file(f->g, at->object);
 	struct own_subject s = {
 		.name = program_symbols(f->g)->at[place].name,

@@ -43,8 +43,12 @@ static int time_left(const struct browser *b)
 {
 	if (!b->opts->next || b->over)
 		return LOOK_MS;
-	uint64_t passed = (clock_now_ns() - b->asked_ns) / 1000000;
-	uint64_t left = passed < b->opts->delay_ms ? b->opts->delay_ms - passed : 0;
+	/* What the first moment showed is replaced as soon as there is enough. */
+	double missing_ms = 1000 * (BROWSE_ENOUGH - b->measured.seconds);
+	uint64_t passed = (clock_now_ns() - b->asked_ns) / 1000000, delay = b->opts->delay_ms;
+	if (missing_ms > 0 && delay > (uint64_t)missing_ms)
+		delay = (uint64_t)missing_ms + 1;
+	uint64_t left = passed < delay ? delay - passed : 0;
 	return left < LOOK_MS ? (int)left : LOOK_MS;
 }
 

@@ -6,6 +6,13 @@
 
 #include "kin/kin.h"
 
+struct browse_measured { /* of a changing profile */
+	double cores;    /* that the event kept busy; 0: it does not count CPU time */
+	double seen;     /* the part of the CPU time that has samples, 0..1; negative: not known */
+	double seconds;  /* from the beginning of the recording to the profile */
+};
+#define BROWSE_ENOUGH 1.0 /* seconds; with less it says that it is measuring */
+
 struct browse_opts {
 	const char *title;                  /* for the first line: "kin top" */
 	const struct kin_hists_opts *hists; /* as in page_opts */
@@ -19,9 +26,13 @@ struct browse_opts {
 	 * code. The member is NULL if the profile has no parts. */
 	struct kin_error *(*part)(void *arg, bool own, const char *thread, const char *object,
 				  struct kin_profile **ret);
-	/* How many cores an event kept busy (NULL: the first event); 0: the event does not count
-	 * CPU time. The member is NULL if that is not known. */
-	double (*cores)(void *arg, const char *event);
+	/* About the current profile, and an event of it (NULL: the first). The member is NULL if
+	 * the profile does not change. */
+	struct browse_measured (*measured)(void *arg, const char *event);
+	/* Makes the current profile anew, and has `next` make such ones: with the code of others
+	 * folded into own code, or without. NULL: there is no own code. The member is NULL if the
+	 * profile does not change. */
+	struct kin_profile *(*choose_own)(void *arg, bool own);
 	/* Makes the current profile by instruction, for source and assembly; to be freed. The
 	 * member is NULL if the profile itself has instructions. */
 	struct kin_profile *(*code)(void *arg);

@@ -49,14 +49,27 @@ static void put_side(const struct browser *b, char *ret, size_t size)
 		snprintf(ret, size, "%s  ", side);
 }
 
+/* What is known of a changing profile. */
+static void put_measured(const struct browser *b, char *ret, size_t size)
+{
+	const struct browse_measured *m = &b->measured;
+	char seen[32] = "";
+	if (m->seen >= 0)
+		snprintf(seen, sizeof(seen), ", %.0f %% seen", 100 * m->seen);
+	if (m->seconds < BROWSE_ENOUGH)
+		snprintf(ret, size, "measuring, %.1f s so far  ", m->seconds);
+	else if (m->cores > 0)
+		snprintf(ret, size, "%.2f of %ld cores busy%s  ", m->cores,
+			 sysconf(_SC_NPROCESSORS_ONLN), seen);
+}
+
 static void draw_head(struct browser *b)
 {
 	const struct browse_place *p = here(b);
 	char left[BROWSE_TEXT_MAX + 16], right[64];
 	char order[48] = "", cores[64] = "";
-	if (b->cores > 0)
-		snprintf(cores, sizeof(cores), "%.2f of %ld cores busy  ", b->cores,
-			 sysconf(_SC_NPROCESSORS_ONLN));
+	if (b->opts->measured)
+		put_measured(b, cores, sizeof(cores));
 	if (b->opts->changes && p->what != CHANGES)
 		put_side(b, cores, sizeof(cores));
 	if ((p->what == FUNCTIONS || p->what == CHANGES) && b->order != NONE)

@@ -144,6 +144,10 @@ static bool can_unfold(struct browser *b)
 }
 static bool is_compared(struct browser *b) { return b->opts->changes != NULL; }
 static bool has_parts(struct browser *b) { return b->opts->part && has_stacks(b); }
+static bool tells_own(struct browser *b)
+{
+	return has_stacks(b) && (b->opts->part || b->opts->choose_own);
+}
 static bool has_events(struct browser *b) { return page(b)->n_events > 1; }
 static bool is_live(struct browser *b) { return b->opts->next && !b->over; }
 static bool can_go_back(struct browser *b)
@@ -309,7 +313,7 @@ static const struct browse_command {
 	  "o",
 	  "own code, with what it calls of others' in its Self; or all functions",
 	  AT_STACKS,
-	  has_parts,
+	  tells_own,
 	  browse_toggle_own,
 	  "own code is told from that of others in recordings with stacks" },
 	{ { '>' },

@@ -238,10 +238,10 @@ static void finish_page(struct browser *b, struct page_job *j)
 	struct flame_view *v = &here(b)->flame;
 	v->names = b->names;
 	b->event = j->event;
-	if (j->what == FUNCTIONS && b->opts->cores)
-		b->cores = b->opts->cores(b->opts->arg, j->page.event);
-	if (j->what == FUNCTIONS && b->cores > 0)
-		page_add_cores(&j->page, b->cores);
+	if (j->what == FUNCTIONS && b->opts->measured)
+		b->measured = b->opts->measured(b->opts->arg, j->page.event);
+	if (j->what == FUNCTIONS && b->measured.cores > 0)
+		page_add_cores(&j->page, b->measured.cores);
 	if (j->what == FUNCTIONS || j->what == CHANGES)
 		sort(b, &j->page);
 	if (j->what != FLAME)
@@ -781,9 +781,28 @@ static bool make_other(struct browser *b)
 	return b->other;
 }
 
+static void choose_own_live(struct browser *b)
+{
+	struct kin_profile *p = b->opts->choose_own(b->opts->arg, !kin_profile_is_own(b->profile));
+	if (!p) {
+		browse_say(b, "no own code was seen yet");
+		return;
+	}
+	if (b->owned)
+		kin_profile_free(b->profile);
+	b->profile = p;
+	b->owned = true;
+	leave_for_first(b);
+}
+
 /* Parts are left: they were opened with the same choice. */
 void browse_toggle_own(struct browser *b)
 {
+	if (b->opts->choose_own) {
+		if (browse_idle(b))
+			choose_own_live(b);
+		return;
+	}
 	if (!browse_idle(b) || (!b->other && !make_other(b)))
 		return;
 	if (b->whole)

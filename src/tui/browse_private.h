@@ -80,7 +80,7 @@ struct browser {
 	char typed[BROWSE_FILTER_MAX];
 	size_t event;       /* the event's number in this profile */
 	char *chosen_event; /* by name, because numbers change with the profile; NULL: the first */
-	double cores;       /* cores that the event kept busy; 0: not known */
+	struct browse_measured measured;
 	const char *event_name; /* the event's name if there are several events; set by the first
 				   page */
 	enum flame_order flame_order;

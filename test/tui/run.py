@@ -1100,6 +1100,37 @@ def test_top_code(tap, folder, build):
     t.close()
 
 
+def test_top_own(tap, folder, build):
+    """kin top begins with own code, most Self first; it says that it is measuring, and then what part of the time it saw."""
+    with open(os.path.join(folder, 'copies.c'), 'w') as f:
+        f.write('#include <string.h>\nchar a[1 << 16], b[1 << 16];\nvoid copies(void)\n{\n\tfor (int i = 0; i < 1000; i++)\n'
+                '\t\tmemcpy(a, b, sizeof(a) - b[i]);\n}\nint main(void)\n{\n\tfor (;;)\n\t\tcopies();\n}\n')
+    built = subprocess.run(['cc', '-g', '-O0', '-fno-builtin', '-o', 'copies', 'copies.c'], cwd=folder, capture_output=True, text=True)
+    top = subprocess.run([os.path.join(os.path.abspath(build), 'kin'), 'top', '--stdio', '-n', '1', '-d', '0.1', 'true'], cwd=folder,
+                         capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if built.returncode or top.returncode:
+        tap.skip('kin top: own code', built.stderr + top.stderr)
+        return
+    t = Terminal(folder, build, columns=130, rows=24)
+    t.run('kin top -d 30 ./copies; echo status=$?')
+    tap.ok(t.wait(r'^ kin top  measuring, 0\.\d s so far'), 'kin top: too little is said to be that', t.screen())
+    tap.ok(t.wait(r'cores busy, \d+ % seen'), 'after a second, long before the next refresh: what part was seen', t.screen())
+    t.sees(tap, lambda s: re.search(r'^ *9\d\.\d\d% .* __memcpy.* copies$', s.splitlines()[2]), 'own code first, and what it paid for')
+    t.keys('o')
+    t.sees(tap, lambda s: re.search(r'^ *9\d\.\d\d% .*mem(cpy|move)\w*$', s.splitlines()[2]), 'o: all functions')
+    t.keys('o')
+    t.sees(tap, lambda s: re.search(r'copies$', s.splitlines()[2]), 'o: own code again')
+    t.keys('q')
+    t.wait('status=')
+    t.run("kin top --own=no -d 0.2 ./copies; echo status=$?")
+    t.wait('cores busy')
+    t.sees(tap, lambda s: re.search(r'mem(cpy|move)\w*$', s.splitlines()[2]), '--own=no: all functions')
+    t.keys('q')
+    t.wait('status=')
+    kill(folder, './copies')
+    t.close()
+
+
 def event_of(screen):
     found = re.search(r'samples? of ([^\s;]+)', screen)  # behind a ';' come other notes
     return found[1] if found else ''
@@ -1170,7 +1201,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
         for test in (test_counts, test_large_cycle, test_stacks, test_first_page, test_rows, test_events, test_events_over_time, test_many, test_source, test_views, test_difference, test_repeated, test_long_work, test_sizes, test_record, test_program,
                      test_narrow, test_long_names, test_signal, test_stalled, test_stop,
-                     test_colors, test_other_terminals, test_without, test_top, test_top_times, test_top_code, test_top_stalled):
+                     test_colors, test_other_terminals, test_without, test_top, test_top_times, test_top_code, test_top_own, test_top_stalled):
             tap.part(test, tap, folder, build)
     return tap.done()
 

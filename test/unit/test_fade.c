@@ -56,10 +56,17 @@ static struct profile *fresh(uint64_t a, uint64_t b_in_1, uint64_t b_in_2)
 	return profile_finish(b);
 }
 
+static struct profile *faded(const struct profile *past, double keep, const struct profile *fresh,
+			     struct names *n, bool no_inlines)
+{
+	return fade(past, keep, fresh,
+		    &(struct fade_naming){ .names = n, .no_inlines = no_inlines });
+}
+
 static void old_ones_fade(struct names *n)
 {
 	struct profile *f = fresh(8000, 4000, 2000), *g = fresh(0, 1000, 0);
-	struct profile *one = fade(NULL, 1, f, n, false), *two = fade(one, 0.5, g, n, false);
+	struct profile *one = faded(NULL, 1, f, n, false), *two = faded(one, 0.5, g, n, false);
 
 	OK(one->samples.n == 3); /* equal ones are one */
 	OK(weight_of(one, "a", 1) == 8000 && weight_of(one, "b", 2) == 2000);
@@ -78,11 +85,11 @@ static void old_ones_fade(struct names *n)
 static void what_is_gone_is_gone(struct names *n)
 {
 	struct profile *f = fresh(8000, 4000, 2000), *nothing = fresh(0, 0, 0);
-	struct profile *p = fade(NULL, 1, f, n, false);
+	struct profile *p = faded(NULL, 1, f, n, false);
 	size_t before = p->samples.n_stacks;
 
 	for (int i = 0; i < 200; i++) {
-		struct profile *next = fade(p, 7.0 / 8, nothing, n, false);
+		struct profile *next = faded(p, 7.0 / 8, nothing, n, false);
 		OK(next->samples.n_stacks <= before);
 		before = next->samples.n_stacks;
 		profile_free(p);
@@ -112,7 +119,8 @@ static void numbers_fade(struct names *n)
 	for (uint32_t i = 0; i < 100; i++)
 		add(b, "a", i + 1, 1000);
 	struct profile *f = profile_finish(b), *nothing = fresh(0, 0, 0);
-	struct profile *one = fade(NULL, 1, f, n, false), *two = fade(one, 0.5, nothing, n, false);
+	struct profile *one = faded(NULL, 1, f, n, false),
+		       *two = faded(one, 0.5, nothing, n, false);
 
 	OK(count_of(one) == 100 && count_of(two) == 50);
 	OK(two->samples.n == 100 && weight_of(two, "a", 7) == 500);
@@ -125,7 +133,7 @@ static void numbers_fade(struct names *n)
 static void nothing_is_kept(struct names *n)
 {
 	struct profile *f = fresh(8000, 4000, 2000), *g = fresh(100, 0, 0);
-	struct profile *one = fade(NULL, 1, f, n, false), *two = fade(one, 0, g, n, false);
+	struct profile *one = faded(NULL, 1, f, n, false), *two = faded(one, 0, g, n, false);
 
 	OK(two->samples.n == 1 && weight_of(two, "a", 1) == 100);
 	profile_free(f);
@@ -137,7 +145,7 @@ static void nothing_is_kept(struct names *n)
 static void all_is_kept(struct names *n)
 {
 	struct profile *f = fresh(8000, 4000, 2000), *g = fresh(100, 0, 0);
-	struct profile *one = fade(NULL, 1, f, n, false), *two = fade(one, 1, g, n, false);
+	struct profile *one = faded(NULL, 1, f, n, false), *two = faded(one, 1, g, n, false);
 
 	OK(weight_of(two, "a", 1) == 8100 && weight_of(two, "b", 2) == 2000);
 	OK(two->samples.at[0].count == 4);
@@ -183,7 +191,7 @@ static void names_are_given_once(struct names *n)
 		b, s.stack, profile_add_frame(b, (struct frame){ .object = self, .addr = 1 }));
 	s.event = profile_add_event(b, (struct event){ .name = add_string(b, "e") });
 	profile_add_sample(b, s);
-	struct profile *f = profile_finish(b), *p = fade(NULL, 1, f, n, false);
+	struct profile *f = profile_finish(b), *p = faded(NULL, 1, f, n, false);
 
 	for (size_t i = 1; i < p->samples.n_frames; i++)
 		OK_STR(strtab_get(p->strings, p->samples.frames[i].name), "[unknown]");
@@ -208,7 +216,7 @@ static void work_comes_before_waiting(struct names *n)
 		profile_add_event(b, (struct event){ .name = add_string(b, events[i].name),
 						     .unit = EVENT_NS,
 						     .kind = events[i].kind });
-	struct profile *f = profile_finish(b), *made = fade(NULL, 1, f, n, false);
+	struct profile *f = profile_finish(b), *made = faded(NULL, 1, f, n, false);
 	OK(made->samples.n_events == 3);
 	OK(made->samples.events[0].kind == EVENT_ON_CPU);
 	OK(made->samples.events[2].kind == EVENT_WAITING);
@@ -274,8 +282,8 @@ static void inlined_functions_are_functions(struct names *n)
 	profile_add_sample(b, s);
 
 	struct profile *f = profile_finish(b);
-	struct profile *one = fade(NULL, 1, f, n, false), *two = fade(one, 0.5, f, n, false);
-	struct profile *folded = fade(NULL, 1, f, n, true);
+	struct profile *one = faded(NULL, 1, f, n, false), *two = faded(one, 0.5, f, n, false);
+	struct profile *folded = faded(NULL, 1, f, n, true);
 	OK(is_stack(one, "expanded > in_between (inlined) > innermost (inlined)"));
 	OK(is_stack(two, "expanded > in_between (inlined) > innermost (inlined)"));
 	OK(two->samples.at[0].weight == 12000);
@@ -284,6 +292,38 @@ static void inlined_functions_are_functions(struct names *n)
 	profile_free(one);
 	profile_free(two);
 	profile_free(folded);
+}
+
+/* Whose code it is stays known when the source files are not any more. */
+static void code_of_others_is_marked(struct names *n)
+{
+	uint64_t bias = program_bias();
+	struct profile_builder *b = profile_builder_new();
+	objid o = profile_add_object_of(b, "/proc/self/exe", "", OBJECT_ELF, true);
+	struct frame at = { .object = o, .addr = expanded() - bias, .flags = FRAME_RETURN };
+	struct sample s = { .count = 1, .weight = 8000, .cpu = 1 };
+	s.stack = profile_add_stack(b, 0, profile_add_frame(b, at));
+	s.event = profile_add_event(
+		b, (struct event){ .name = add_string(b, "cpu-clock"), .unit = EVENT_NS });
+	profile_add_sample(b, s);
+	struct profile *f = profile_finish(b);
+
+	const char *all[] = { "/", NULL };
+	for (int others = 0; others < 2; others++) {
+		const struct own_dirs dirs = { .foreign = others ? all : NULL };
+		struct own_code *own = own_code_new(&dirs, "", false);
+		const struct fade_naming how = { .names = n, .own = own };
+		struct profile *one = fade(NULL, 1, f, &how), *two = fade(one, 1, NULL, &how);
+		OK(is_stack(two, "expanded > in_between (inlined) > innermost (inlined)"));
+		size_t marked = 0;
+		for (size_t i = 1; i < two->samples.n_frames; i++)
+			marked += !!(two->samples.frames[i].flags & FRAME_FOREIGN);
+		OK(marked == (others ? 3u : 0u));
+		profile_free(one);
+		profile_free(two);
+		own_code_free(own);
+	}
+	profile_free(f);
 }
 
 /* The memory of waiting samples grows with distinct ones, not with time. */
@@ -319,6 +359,7 @@ int main(void)
 	names_are_given_once(n);
 	work_comes_before_waiting(n);
 	inlined_functions_are_functions(n);
+	code_of_others_is_marked(n);
 	names_free(n);
 	return DONE();
 }
