@@ -14,8 +14,12 @@ struct fetching {
 	char text[160];
 };
 
-/* NULL: the environment names no servers. */
-struct fetching *fetching_new(void);
+/* NULL: the environment names no servers, and with `system` neither does the distribution, in
+ * /etc/debuginfod/. With `system` these become part of the environment, which the client library
+ * reads: to be called before there are threads. */
+struct fetching *fetching_new(bool system);
+/* Whether the distribution names servers, and the environment does not. */
+bool fetching_has_system(void);
 void fetching_free(struct fetching *f); /* NULL is fine */
 
 static inline struct kin_debuginfod *fetching_servers(const struct fetching *f)

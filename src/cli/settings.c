@@ -34,9 +34,13 @@ const struct opt_group input_options = {
 		{ OPT_DEBUG_DIR, 0, "debug-dir", "DIRECTORY",
 		  "directory of separate debug files, instead of /usr/lib/debug", NULL,
 		  COMPLETE_DIRECTORY },
+		{ OPT_DEBUGINFOD, 0, "debuginfod", NULL,
+		  "ask the distribution's servers (/etc/debuginfod/*.urls) for debug files, "
+		  "programs "
+		  "and sources that are not here, unless DEBUGINFOD_URLS names others; always: "
+		  "debuginfod.system = true in ~/.kinconfig" },
 		{ OPT_NO_DEBUGINFOD, 0, "no-debuginfod", NULL,
-		  "do not ask the servers in DEBUGINFOD_URLS for debug files, programs and sources "
-		  "that are not here" },
+		  "do not ask servers, those in DEBUGINFOD_URLS neither" },
 		{ OPT_WITH_HOOKS, 0, "with-hooks", NULL,
 		  "leave in the time that counting calls took (of kin run on a program built with "
 		  "-pg); otherwise it is taken off, and said to be" },
@@ -66,9 +70,13 @@ const struct opt_group recording_options = {
 		{ OPT_DEBUG_DIR, 0, "debug-dir", "DIRECTORY",
 		  "directory of separate debug files, instead of /usr/lib/debug", NULL,
 		  COMPLETE_DIRECTORY },
+		{ OPT_DEBUGINFOD, 0, "debuginfod", NULL,
+		  "ask the distribution's servers (/etc/debuginfod/*.urls) for debug files, "
+		  "programs "
+		  "and sources that are not here, unless DEBUGINFOD_URLS names others; always: "
+		  "debuginfod.system = true in ~/.kinconfig" },
 		{ OPT_NO_DEBUGINFOD, 0, "no-debuginfod", NULL,
-		  "do not ask the servers in DEBUGINFOD_URLS for debug files, programs and sources "
-		  "that are not here" },
+		  "do not ask servers, those in DEBUGINFOD_URLS neither" },
 		{ OPT_WITH_HOOKS, 0, "with-hooks", NULL,
 		  "leave in the time that counting calls took (of kin run on a program built with "
 		  "-pg); otherwise it is taken off, and said to be" },
@@ -412,7 +420,12 @@ bool settings_set(struct settings *s, int id, const char *arg, char error[512])
 	case OPT_DEBUG_DIR:
 		s->debug_dir = arg;
 		break;
+	case OPT_DEBUGINFOD:
+		s->debuginfod = true;
+		s->no_debuginfod = false;
+		break;
 	case OPT_NO_DEBUGINFOD:
+		s->debuginfod = false;
 		s->no_debuginfod = true;
 		break;
 	case OPT_SYMFS:
@@ -540,6 +553,14 @@ void settings_add_own_dirs(struct settings *s)
 	vec_free(&foreign.at);
 }
 
+/* Whether the distribution's servers are asked, by option or by the configuration file. */
+static bool asks_system(struct settings *s)
+{
+	if (!s->debuginfod && !s->read_config && fetching_has_system())
+		settings_read_config(s);
+	return s->debuginfod || s->config.debuginfod_system;
+}
+
 bool settings_parse(const struct command *c, int argc, char **argv, struct settings *ret,
 		    char error[512])
 {
@@ -562,7 +583,7 @@ bool settings_parse(const struct command *c, int argc, char **argv, struct setti
 		string_list_add(&ret->data, "-");
 	settings_add_own_dirs(ret);
 	if (!ret->no_debuginfod)
-		ret->fetching = fetching_new();
+		ret->fetching = fetching_new(asks_system(ret));
 	return true;
 }
 

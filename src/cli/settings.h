@@ -43,7 +43,7 @@ struct settings {
 	struct output_opts output;
 	bool help, version, strict;
 	bool full_names; /* --full-names */
-	bool no_inlines, no_names, no_debuginfod, with_hooks;
+	bool no_inlines, no_names, debuginfod, no_debuginfod, with_hooks;
 	enum own_choice { OWN_DEFAULT, OWN_YES, OWN_NO } own;
 	struct string_list own_dirs, foreign_dirs;
 	struct fetching *fetching; /* owned; NULL: no debuginfod */
@@ -79,6 +79,7 @@ struct settings {
 			double share; /* allowed growth, as a share */
 		} time, calls;
 		struct string_list functions;
+		const char *findings; /* kinds, separated by commas; NULL: none are checked */
 		unsigned runs;
 	} check; /* "check" only */
 };
@@ -104,6 +105,7 @@ extern const struct opt_group *const shared_options[]; /* kin help options; NULL
 enum {
 	OPT_EXECUTABLE = 1,
 	OPT_DEBUG_DIR,
+	OPT_DEBUGINFOD,
 	OPT_NO_DEBUGINFOD,
 	OPT_STRICT,
 	OPT_INPUT,

@@ -178,6 +178,9 @@ static bool note(void *arg, const char *key, const char *value)
 	} else if (!strcmp(key, "top.children")) {
 		if (read_bool(r, key, value, &yes))
 			r->config->top_no_children = !yes;
+	} else if (!strcmp(key, "debuginfod.system")) {
+		if (r->is_own && read_bool(r, key, value, &yes))
+			r->config->debuginfod_system = yes;
 	} else if (!strcmp(key, "code.own") || !strcmp(key, "code.foreign")) {
 		if (value[0] != '/')
 			wrong(r, key, value, "a directory from / on");

@@ -16,6 +16,7 @@ struct perf_config {
 	struct kin_hists_opts hists;
 	char *call_graph; /* as for --call-graph; owned, like the rest */
 	bool top_no_children;
+	bool debuginfod_system; /* the distribution's servers are asked, without an option */
 	/* Directories of own code and of that of others: kin_open_opts.own_dirs. */
 	struct {
 		const char **at;

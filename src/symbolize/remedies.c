@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "symbolize/debug_package.h"
 
@@ -55,7 +56,8 @@ static const char *servers_of(const struct remedy_finding *f)
 {
 	const struct debuginfod *servers = program_servers(f->g);
 	if (!servers)
-		return ", or set DEBUGINFOD_URLS=" SERVER;
+		return access("/etc/debuginfod", F_OK) ? ", or set DEBUGINFOD_URLS=" SERVER
+						       : ", or --debuginfod";
 	return debuginfod_said_no(servers) ? ", as the servers in DEBUGINFOD_URLS do not have them"
 					   : "";
 }

@@ -233,6 +233,39 @@ def test_odd(tap, box):
                'a server that does not answer is given up, once', shown(r))
 
 
+def test_system(tap, box):
+    """The distribution's servers are asked when that is chosen. A namespace has an /etc with a list of one."""
+    odd = Odd(404)
+    etc = box.at('etc')
+    copy = subprocess.run(['cp', '-a', '/etc', etc], stderr=subprocess.DEVNULL)
+    os.makedirs(os.path.join(etc, 'debuginfod'), exist_ok=True)
+    with open(os.path.join(etc, 'debuginfod', 'one.urls'), 'w') as f:
+        f.write(odd.url + '\n')
+    run = ['unshare', '-m', 'sh', '-c', 'mount --bind "$0" /etc && exec "$@"', etc]
+    if copy.returncode or subprocess.run([*run, 'true'], stderr=subprocess.DEVNULL).returncode:
+        tap.skip("the distribution's servers", 'no mount namespace')
+        odd.done()
+        return
+
+    def asked(*words, config='', **env):
+        odd.asked.clear()
+        with open(box.at('.kinconfig'), 'w') as f:
+            f.write(config)
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(('DEBUGINFOD', 'XDG_'))}
+        done = subprocess.run([*run, box.kin, 'report', *words, 'p.kin'], cwd=box.at('here'), stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=LIMIT,
+                              env={**kept, 'HOME': box.folder, 'DEBUGINFOD_CACHE_PATH': box.new_cache(), **env})
+        return bool(odd.asked) and not done.returncode
+    system = '[debuginfod]\nsystem = true\n'
+    tap.ok(not asked(), "the distribution's servers are not asked by themselves")
+    tap.ok(asked('--debuginfod'), '--debuginfod: they are')
+    tap.ok(asked(config=system), 'debuginfod.system = true in ~/.kinconfig: they are')
+    tap.ok(not asked('--no-debuginfod', config=system), '--no-debuginfod: they are not')
+    tap.ok(not asked('--debuginfod', DEBUGINFOD_URLS='http://127.0.0.1:9'), 'DEBUGINFOD_URLS names others')
+    os.remove(box.at('.kinconfig'))
+    odd.done()
+
+
 def has_library():
     try:
         ctypes.CDLL('libdebuginfod.so.1')
@@ -254,6 +287,7 @@ def main():
             tap.skip('names, lines and sources come from a server', 'no debuginfod: apt install debuginfod')
         if has_library():
             test_odd(tap, box)
+            test_system(tap, box)
         else:
             tap.skip('servers that misbehave do no harm', 'no libdebuginfod.so.1: apt install libdebuginfod1')
     finally:
