@@ -24,7 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
 from tap import Tap
 
-FORMATS = ['pprof', 'callgrind', 'speedscope', 'firefox', 'chrome-trace', 'otlp', 'folded', 'json', 'kin', 'jsonl', 'csv', 'rowbinary']
+FORMATS = ['pprof', 'callgrind', 'speedscope', 'firefox', 'chrome-trace', 'cpuprofile', 'otlp', 'folded', 'json', 'kin', 'jsonl', 'csv', 'rowbinary']
 
 
 def run(folder, *args, text=True, env=None, **kw):
@@ -93,6 +93,24 @@ def of_speedscope(data):
             for f in set(names):
                 both[f] += weight
     return {e: {f: (own[f], both[f]) for f in both} for e, (own, both) in sums.items()}
+
+
+def of_v8(profile):
+    """As VS Code's viewer does it: timeDeltas[0] is before the first sample, the last sample has the rest."""
+    nodes = {n['id']: n for n in profile['nodes']}
+    up = {child: n['id'] for n in profile['nodes'] for child in n['children']}
+    times = profile['timeDeltas'][1:] + [profile['endTime'] - profile['startTime'] - sum(profile['timeDeltas'])]
+    own, both = collections.Counter(), collections.Counter()
+    for sample, time_us in zip(profile['samples'], times):
+        names = []
+        while sample in up:
+            names.append(nodes[sample]['callFrame']['functionName'])
+            sample = up[sample]
+        names = [n for n in names if not re.fullmatch(r'\(prog/1\d\)', n)]
+        own[names[0]] += time_us
+        for name in set(names):
+            both[name] += time_us
+    return {f: (own[f], both[f]) for f in both}
 
 
 def columns_agree(table):
@@ -478,7 +496,8 @@ def reads(tap, kin, folder, text, want):
     open(os.path.join(folder, 'cut.gz'), 'wb').write(packed[:len(packed) * 2 // 3])
     done = run(folder, kin, 'flat', 'cut.gz')
     tap.ok(done.returncode == 1 and 'cut' in done.stderr and done.stderr.count('\n') == 1, '... if it is whole', done.stderr)
-    run(folder, kin, 'export', '--event=cycles', '-o', 'one.speedscope.json', 'x.script')
+    for path in ('one.speedscope.json', 'one.cpuprofile'):
+        run(folder, kin, 'export', '--event=cycles', '-o', path, 'x.script')
     # Time is shown wherever its event stands in the file: kin's own files sort events by name, callgrind's names may have a colon.
     for path in ('t.kin', 't.callgrind', 't.pb.gz', 't.profile.json'):
         open(os.path.join(folder, 't.script'), 'w').write(text.replace(' cycles:', ' task-clock:u:'))
@@ -498,6 +517,16 @@ def reads(tap, kin, folder, text, want):
     got, _ = flat(kin, folder, 'one.speedscope.json')
     tap.ok(got == {f: (float(own), float(both)) for f, (own, both) in want['cycles'].items()},
            'speedscope: exported and read', str(got))
+    v8 = json.load(open(os.path.join(folder, 'one.cpuprofile')))
+    ids = [n['id'] for n in v8['nodes']]
+    tap.ok(of_v8(v8) == want['cycles'], 'cpuprofile: own and inclusive weights, as VS Code adds them up', str(of_v8(v8)))
+    tap.ok(ids == list(range(1, len(ids) + 1)) and v8['nodes'][0]['callFrame']['functionName'] == '(root)' and
+           sorted(sum((n['children'] for n in v8['nodes']), [])) == ids[1:] and set(v8['samples']) <= set(ids) and
+           len(v8['samples']) == len(v8['timeDeltas']) == sum(n['hitCount'] for n in v8['nodes']),
+           'cpuprofile: one tree below (root), as many times as samples')
+    got, _ = flat(kin, folder, 'one.cpuprofile')
+    got = {f: (round(own * 1e6), round(both * 1e6)) for f, (own, both) in got.items() if not re.fullmatch(r'\(prog/1\d\)', f)}
+    tap.ok(got == want['cycles'], 'cpuprofile: exported and read', str(got))
     threads = lambda *data: run(folder, kin, 'report', '--no-children', '-g', 'none', '-s', 'comm,tid', '-f', 'csv', *data).stdout
     before, after = ([line.split(',')[:3] for line in threads(*data).splitlines()]
                      for data in (('--event=cycles', '-i', 'x.script'), ('-i', 'one.speedscope.json')))

@@ -16,6 +16,7 @@
 #include "base/strtab.h"
 #include "base/vec.h"
 #include "formats/chrome/chrome_trace.h"
+#include "formats/chrome/cpuprofile.h"
 #include "formats/formats.h"
 #include "input/input.h"
 #include "input/json_scan.h"
@@ -639,10 +640,12 @@ static bool cpuprofile_recognise(struct bytes head, const struct input_opts *o)
 
 const struct format cpuprofile_format = {
 	.about = { .name = "cpuprofile",
-		   .what = "profiles of Chrome's DevTools, node --cpu-prof and --heap-prof, also "
-			   "in traces",
+		   .what = "profiles of VS Code, Chrome's DevTools, node --cpu-prof and "
+			   "--heap-prof, also in traces",
 		   .endings = (const char *const[]){ ".cpuprofile", ".heapprofile", NULL },
-		   .is_read = true },
+		   .is_read = true,
+		   .is_written = true },
 	.recognise = cpuprofile_recognise,
 	.read = cpuprofile_read,
+	.write = cpuprofile_write,
 };
