@@ -307,6 +307,7 @@ static struct kin_error *lines_run(const struct report_input *in, const struct r
 	for (size_t i = 0; i < n; i++)
 		add_row(t, in, o, &entries[i]);
 	report_note_lines(in, t, "lines");
+	report_note_scripts(in, t);
 	report_note_subjects(in, o, t);
 	report_note_outside(in, t);
 	free(entries);

@@ -19,6 +19,7 @@
 #include "profile/uncounted.h"
 #include "report/reports.h"
 #include "symbolize/inlined_into.h"
+#include "symbolize/own_code.h"
 
 const char *report_file_name(const struct report_opts *o, const char *path)
 {
@@ -241,8 +242,45 @@ static bool is_stripped(const struct symbols *s)
 	return false;
 }
 
+/* Whether a name in the data is that of a script's function that is called `name`, or is in a
+ * script of that name. */
+static bool is_script(const char *full, const char *name)
+{
+	char *file = NULL;
+	if (!own_code_script(full, &file))
+		return false;
+	const char *function = full + strcspn(full, ":");
+	function += strspn(function, ":*~^+");
+	size_t n = strlen(name), length = strcspn(function, ": ");
+	bool is_it = !strcmp(full, name) || (length == n && !memcmp(function, name, n)) ||
+		     (file && (!strcmp(file, name) || !strcmp(base_name(file), name)));
+	free(file);
+	return is_it;
+}
+
+/* The name in the data of such a function; name NULL: of any. NULL: there is none. */
+static const char *find_script(const struct profile *p, const char *name)
+{
+	char *file = NULL;
+	for (frameid i = 1; i < p->samples.n_frames; i++) {
+		const struct frame *f = &p->samples.frames[i];
+		const char *full = f->name ? strtab_get(p->strings, f->name) : "";
+		bool any = name ? is_script(full, name) : own_code_script(full, &file);
+		free(TAKE(file));
+		if (any)
+			return full;
+	}
+	return NULL;
+}
+
 struct kin_error *report_unknown_subject(const struct report_input *in, const char *name)
 {
+	const char *script = find_script(in->profile, name);
+	if (script)
+		return err_new(KIN_ERROR_USAGE,
+			       "'%s' is of a script, recorded as '%s': recordings have no lines of "
+			       "scripts",
+			       name, script);
 	if (in->symbols->object && is_stripped(in->symbols))
 		return err_new(KIN_ERROR_USAGE,
 			       "no function or source file '%s' in '%s', which was stripped: its "
@@ -306,9 +344,22 @@ void report_note_subjects(const struct report_input *in, const struct report_opt
 			  struct kin_table *t)
 {
 	for (const char *const *s = o->subjects; s && *s; s++) {
+		const char *script = find_script(in->profile, *s);
+		if (script)
+			table_note(t,
+				   "'%s' is of a script, too, '%s': recordings have no lines of "
+				   "scripts",
+				   *s, script);
 		note_inlined(in, *s, t);
 		report_note_alias(in, *s, t);
 	}
+}
+
+void report_note_scripts(const struct report_input *in, struct kin_table *t)
+{
+	const char *script = find_script(in->profile, NULL);
+	if (script)
+		table_note(t, "recordings have no lines of scripts, such as of '%s'", script);
 }
 
 void report_note_lines(const struct report_input *in, struct kin_table *t, const char *what)

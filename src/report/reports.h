@@ -184,6 +184,8 @@ bool report_is_subject(const struct report_input *in, const struct report_opts *
 struct kin_error *report_unknown_subject(const struct report_input *in, const char *name);
 struct kin_error *report_no_function(const struct report_input *in, const char *name,
 				     const char *where);
+/* Adds a note that functions of scripts have no lines, if there are such functions. */
+void report_note_scripts(const struct report_input *in, struct kin_table *t);
 /* Adds a note that there are no `what` ("lines") to show, if no line is known. */
 void report_note_lines(const struct report_input *in, struct kin_table *t, const char *what);
 /* Fails for the first subject that is neither a function nor a file. If a subject is not a
