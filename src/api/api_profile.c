@@ -779,6 +779,8 @@ static bool is_own(void *fold, frameid frame, size_t depth)
 	return own_fold_verdict(fold, frame, depth).is_own;
 }
 
+static const char *producer(void *fold, frameid frame) { return own_fold_producer(fold, frame); }
+
 void profile_judge_code(struct kin_profile *p, const struct kin_open_opts *o)
 {
 	const struct own_dirs dirs = { o->own_dirs, o->foreign_dirs };
@@ -791,7 +793,8 @@ void profile_judge_code(struct kin_profile *p, const struct kin_open_opts *o)
 	uint16_t event = samples_event(&p->data->samples);
 	struct own_shares share = own_fold_shares(f, event);
 	if (o->findings)
-		p->findings = findings_new(&(struct findings_input){ p->data, g, is_own, f });
+		p->findings =
+			findings_new(&(struct findings_input){ p->data, g, is_own, f, producer });
 	bool leads = share.own >= KIN_OWN_LEADS && share.folded > 0;
 	bool folds = o->own == KIN_OWN_ALWAYS || (o->own == KIN_OWN_IF_LEADING && leads);
 	if (o->own == KIN_OWN_EXPLAIN)
@@ -809,6 +812,18 @@ void profile_judge_code(struct kin_profile *p, const struct kin_open_opts *o)
 			    100 * share.folded);
 	}
 	own_code_free(code);
+}
+
+/* What --own leaves as it is. */
+static void note_not_folded(struct kin_profile *p)
+{
+	const struct profile *d = p->data;
+	if (d->n_histograms || (d->n_arcs && !d->samples.n))
+		profile_add_note(p, xprintf("own code: calls were counted and no stacks sampled, "
+					    "so that nothing is folded"));
+	else if (d->n_arcs)
+		profile_add_note(p, xprintf("own code: time is folded along stacks; counted calls "
+					    "are those of all functions"));
 }
 
 /* Whether two files name the same job, or some file names none. */
@@ -889,6 +904,8 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		tell_profiler(p);
 	if (!o->stacks_as_recorded && !o->for_writing && !o->no_callers)
 		profile_revise_stacks(p);
+	if (o->own == KIN_OWN_ALWAYS && !o->for_writing)
+		note_not_folded(p);
 	if ((o->own != KIN_OWN_NO || o->findings) && p->data->samples.n && !o->for_writing)
 		profile_judge_code(p, o);
 	if ((o->threads || o->comms || o->ranks) && unassigned)

@@ -9,10 +9,8 @@
 #include "base/sink.h"
 
 static const char *const kinds[] = {
-	[FINDING_CALLS] = "calls",
-	[FINDING_TIME] = "time",
-	[FINDING_TOTAL] = "total",
-	[FINDING_ERROR] = "error",
+	[FINDING_CALLS] = "calls",  [FINDING_TIME] = "time",   [FINDING_TOTAL] = "total",
+	[FINDING_OUT] = "findings", [FINDING_ERROR] = "error",
 };
 
 void check_findings_add(struct check_findings *f, struct check_finding x) { vec_push(&f->at, x); }
@@ -22,6 +20,7 @@ void check_findings_note(struct check_findings *f, char *text) { vec_push(&f->no
 void check_findings_done(struct check_findings *f)
 {
 	for (size_t i = 0; i < f->at.n; i++) {
+		free(f->at.at[i].word);
 		free(f->at.at[i].function);
 		free(f->at.at[i].object);
 		free(f->at.at[i].text);
@@ -33,10 +32,15 @@ void check_findings_done(struct check_findings *f)
 	vec_free(&f->notes);
 }
 
+static const char *kind_of(const struct check_finding *x)
+{
+	return x->word ? x->word : kinds[x->kind];
+}
+
 /* What distinguishes the finding from others of its kind; for an error, its text. */
 static const char *name_of(const struct check_finding *x)
 {
-	return x->function ? x->function : x->kind == FINDING_ERROR ? x->text : kinds[x->kind];
+	return x->function ? x->function : x->kind == FINDING_ERROR ? x->text : kind_of(x);
 }
 
 /* The function, "f" or "f (lib.so)"; to be freed. */
@@ -58,7 +62,9 @@ static char *phrase(const struct check_finding *x)
 static char *sentence(const struct check_finding *x)
 {
 	char *name = subject(x), *text = phrase(x);
-	char *ret = x->function ? xprintf("%s: %s", name, text) : xprintf("%s", text);
+	char *ret = x->word       ? xprintf("%s: %s", x->word, text)
+		    : x->function ? xprintf("%s: %s", name, text)
+				  : xprintf("%s", text);
 	free(name);
 	free(text);
 	return ret;
@@ -66,10 +72,13 @@ static char *sentence(const struct check_finding *x)
 
 static const char *verdict(const struct check_findings *f)
 {
-	for (size_t i = 0; i < f->at.n; i++)
+	bool is_slower = false;
+	for (size_t i = 0; i < f->at.n; i++) {
 		if (f->at.at[i].kind == FINDING_ERROR)
 			return "not comparable";
-	return f->at.n ? "slower" : "fine";
+		is_slower |= f->at.at[i].kind != FINDING_OUT;
+	}
+	return is_slower ? "slower" : f->at.n ? "stands out" : "fine";
 }
 
 /* ---- text for people and editors: file:line: f: text ---- */
@@ -130,6 +139,8 @@ static void write_json(const struct check_findings *f, struct sink *s)
 	member(s, "verdict", verdict(f));
 	sink_str(s, ",\n\"checked\":{");
 	for (int i = 0; i < FINDING_ERROR; i++) {
+		if (i == FINDING_OUT && !f->checked[i])
+			continue;
 		sink_str(s, i ? "," : "");
 		number(s, kinds[i], f->checked[i]);
 	}
@@ -143,7 +154,7 @@ static void write_json(const struct check_findings *f, struct sink *s)
 		const struct check_finding *x = &f->at.at[i];
 		char *text = phrase(x);
 		sink_str(s, i ? ",\n  {" : "\n  {");
-		member(s, "kind", kinds[x->kind]);
+		member(s, "kind", kind_of(x));
 		sink_char(s, ',');
 		member(s, "function", x->function);
 		sink_char(s, ',');
@@ -165,7 +176,7 @@ static void write_json(const struct check_findings *f, struct sink *s)
 static uint64_t fingerprint(const struct check_finding *x)
 {
 	uint64_t hash = 0xcbf29ce484222325u;
-	const char *const parts[] = { kinds[x->kind], name_of(x), x->object ? x->object : "" };
+	const char *const parts[] = { kind_of(x), name_of(x), x->object ? x->object : "" };
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		for (const char *p = parts[i];; p++) {
 			hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
@@ -185,7 +196,7 @@ static void write_gitlab(const struct check_findings *f, struct sink *s)
 		sink_str(s, i ? ",\n {" : "\n {");
 		member(s, "description", description);
 		sink_char(s, ',');
-		snprintf(text, sizeof(text), "kin check: %s", kinds[x->kind]);
+		snprintf(text, sizeof(text), "kin check: %s", kind_of(x));
 		member(s, "check_name", text);
 		sink_char(s, ',');
 		snprintf(text, sizeof(text), "%016llx", (unsigned long long)fingerprint(x));
@@ -269,7 +280,7 @@ static void write_case(const struct check_finding *x, struct sink *s)
 	bool error = x->kind == FINDING_ERROR;
 	char line[32], *name = subject(x), *text = phrase(x);
 	sink_str(s, "  <testcase classname=\"kin.");
-	sink_str(s, kinds[x->kind]);
+	sink_str(s, kind_of(x));
 	sink_str(s, "\" name=\"");
 	put_xml(s, name);
 	free(name);
@@ -288,6 +299,12 @@ static void write_case(const struct check_finding *x, struct sink *s)
 /* Failures are test cases with names; a kind without failures is one test case. */
 static void write_junit(const struct check_findings *f, struct sink *s)
 {
+	static const char *const of_all[] = {
+		[FINDING_CALLS] = "each function",
+		[FINDING_TIME] = "each function",
+		[FINDING_TOTAL] = "all together",
+		[FINDING_OUT] = "none stands out",
+	};
 	size_t failed[N_FINDING_KINDS] = { 0 }, good = 0;
 	char text[256];
 	for (size_t i = 0; i < f->at.n; i++)
@@ -305,7 +322,7 @@ static void write_junit(const struct check_findings *f, struct sink *s)
 		if (!f->checked[i] || failed[i])
 			continue;
 		snprintf(text, sizeof(text), "  <testcase classname=\"kin.%s\" name=\"%s\"/>\n",
-			 kinds[i], i == FINDING_TOTAL ? "all together" : "each function");
+			 kinds[i], of_all[i]);
 		sink_str(s, text);
 	}
 	sink_str(s, "</testsuite>\n");

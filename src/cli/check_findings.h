@@ -10,12 +10,14 @@ enum finding_kind {
 	FINDING_CALLS, /* calls of a function: more than allowed */
 	FINDING_TIME,  /* time of a function: more than allowed */
 	FINDING_TOTAL, /* total time: more than allowed */
+	FINDING_OUT,   /* something stands out: `word` says what */
 	FINDING_ERROR, /* the check could not be made */
 	N_FINDING_KINDS,
 };
 
 struct check_finding {
 	enum finding_kind kind;
+	char *word;       /* of what stands out: "allocator"; else NULL */
 	char *function;   /* NULL: not about a function */
 	char *object;     /* program or library of the function; NULL: not about a function */
 	bool of_several;  /* other objects have a function of that name, so the object must be

@@ -34,6 +34,9 @@ static const char *const description[] = {
 	"lower end of its interval, corrected for the number of functions, exceeds what --time "
 	"allows. That needs repetitions on both sides; without them time is not checked, and a "
 	"line says so.",
+	"With --findings, what stands out in the newer data (kin findings) fails, too, if it is of "
+	"one of these kinds; so it does of a single FILE, without a baseline. Too few samples to "
+	"tell are a failure.",
 	"Data that allows no check is a failure, too: no samples and no counts, no function on "
 	"both sides, none that --functions selects, data of another program or build than names "
 	"come from, or no repetitions although --time was given.",
@@ -41,7 +44,8 @@ static const char *const description[] = {
 };
 
 static const char exit_status[] =
-	"0 if nothing is slower than it may be, 1 if something is, 2 if the command line is "
+	"0 if nothing is slower than it may be, 1 if something is, or stands out, 2 if the command "
+	"line is "
 	"wrong, 3 if there is no data, or data of something else, if it could not be read or is in "
 	"doubt with --strict, or if a run failed or ended otherwise than the others.";
 
@@ -49,11 +53,12 @@ static const struct example examples[] = {
 	{ "kin check base.kin -- ./prog input", "run it, and hold it against a recording" },
 	{ "kin check base.kin new.kin --time=off", "counted calls alone" },
 	{ "kin check runs/before runs/after --time=3%", "what kin compare -o runs recorded" },
+	{ "kin check new.kin --findings=allocator,locks", "fail if that is much of the time" },
 	{ "kin check base.kin new.kin --functions='parse_*' --format=github", "in a workflow" },
 	{ 0 },
 };
 
-enum { OPT_TIME_LIMIT = OPT_OWN, OPT_CALLS_LIMIT, OPT_FUNCTIONS, OPT_RUNS, OPT_AS };
+enum { OPT_TIME_LIMIT = OPT_OWN, OPT_CALLS_LIMIT, OPT_FUNCTIONS, OPT_FINDINGS, OPT_RUNS, OPT_AS };
 
 static const struct opt_group check_options = {
 	"What fails",
@@ -64,6 +69,9 @@ static const struct opt_group check_options = {
 		  "numbers of calls may grow by this, 0% if not given; off: they are not checked" },
 		{ OPT_FUNCTIONS, 0, "functions", "GLOB",
 		  "only functions of such names, 'parse_*', and not the total; repeatable" },
+		{ OPT_FINDINGS, 0, "findings", "KINDS",
+		  "what kin findings says of these kinds, separated by commas; all: of any",
+		  "all " KIN_FINDING_KINDS, .more = true },
 		{ 0 },
 	},
 };
@@ -96,6 +104,18 @@ static const struct opt_group *const options[] = {
 
 /* ---- the command line ---- */
 
+/* Whether one of the list's words, which blanks or commas separate, is that of `n` bytes. */
+static bool is_word_of(const char *list, const char *word, size_t n)
+{
+	for (const char *p = list; *p; p += strspn(p, " ,")) {
+		size_t length = strcspn(p, " ,");
+		if (length == n && !memcmp(p, word, n))
+			return true;
+		p += length;
+	}
+	return false;
+}
+
 static bool take_limit(const char *arg, const char *option, struct check_limit *ret,
 		       char error[512])
 {
@@ -104,6 +124,20 @@ static bool take_limit(const char *arg, const char *option, struct check_limit *
 	if (!ret->off && !arg_double(arg, "%", 0, 1e9, &percent))
 		return arg_bad(option, arg, "a percentage, nor off", error);
 	ret->share = percent / 100;
+	return true;
+}
+
+static bool are_kinds(const char *list, char error[512])
+{
+	for (const char *p = list; *p; p += *p == ',') {
+		size_t n = strcspn(p, ",");
+		if (!is_word_of("all " KIN_FINDING_KINDS, p, n)) {
+			snprintf(error, 512, "--findings: unknown kind '%.*s' (all, %s)",
+				 (int)(n < 80 ? n : 80), p, KIN_FINDING_KINDS);
+			return false;
+		}
+		p += n;
+	}
 	return true;
 }
 
@@ -118,6 +152,9 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	case OPT_FUNCTIONS:
 		string_list_add(&s->check.functions, arg);
 		break;
+	case OPT_FINDINGS:
+		s->check.findings = arg;
+		return are_kinds(arg, error);
 	case OPT_RUNS:
 		if (!arg_u64(arg, 1, 10000, &n))
 			return arg_bad("-r", arg, "a number of runs from 1 to 10000", error);
@@ -491,6 +528,62 @@ static void find_places(struct gate_check *k)
 	free(names.at);
 }
 
+/* ---- what stands out ---- */
+
+static void take_standing_out(struct gate_check *k, const struct kin_row *row)
+{
+	const char *kinds = k->s->check.findings;
+	enum { KIND, TEXT, FUNCTION };
+	const struct kin_cell *c = row->cells;
+	if (!is_word_of(kinds, "all", 3) && !is_word_of(kinds, c[KIND].text, strlen(c[KIND].text)))
+		return;
+	bool has_function = c[FUNCTION].type == KIN_CELL_TEXT;
+	check_findings_add(
+		&k->found,
+		(struct check_finding){
+			.kind = FINDING_OUT,
+			.word = xprintf("%s", c[KIND].text),
+			.function = has_function ? xprintf("%s", c[FUNCTION].text) : NULL,
+			.text = xprintf("%s", c[TEXT].text),
+		});
+}
+
+/* In the newer data, all its recordings together. */
+static void check_standing_out(struct gate_check *k)
+{
+	static const char *const columns[] = { "kind", "text", "function", NULL };
+	const struct string_list *after = &k->sides->of[SIDE_AFTER];
+	struct kin_open_opts how = { .size = sizeof(how),
+				     .executable = k->sides->program[SIDE_AFTER],
+				     .debug_dir = k->s->debug_dir,
+				     .debuginfod = fetching_servers(k->s->fetching),
+				     .symfs = k->s->symfs,
+				     .demangle = k->s->demangle,
+				     .own_dirs = string_list(&k->s->own_dirs),
+				     .foreign_dirs = string_list(&k->s->foreign_dirs),
+				     .findings = true };
+	struct kin_profile *p = NULL;
+	struct kin_row row;
+	struct kin_error *err = kin_profile_open(string_list(after), after->at.n, &how, &p);
+	struct kin_table *t = p && !err ? table_of(p, "findings", columns) : NULL;
+	const struct kin_cell *enough = t ? kin_table_property(t, "enough_samples") : NULL;
+	k->found.checked[FINDING_OUT] += enough && enough->count;
+	if (err)
+		add_finding(k, FINDING_ERROR, xprintf("%s", kin_error_message(err)));
+	else if (!enough || !enough->count)
+		add_finding(k, FINDING_ERROR,
+			    xprintf("--findings: too few samples to say what stands out"));
+	if (t)
+		for (kin_table_rewind(t); kin_table_next(t, &row);)
+			take_standing_out(k, &row);
+	if (t && !k->found.at.n)
+		check_findings_note(&k->found, xprintf("nothing of these kinds stands out: %s",
+						       k->s->check.findings));
+	kin_error_free(err);
+	kin_table_free(t);
+	kin_profile_free(p);
+}
+
 /* ---- the verdict ---- */
 
 /* Why nothing can be checked; NULL: it can. */
@@ -616,6 +709,19 @@ static const char *what_is_amiss(const struct sides *sides, const struct kin_tab
 	return status ? "not all of the data could be read, or it is in doubt" : NULL;
 }
 
+/* Writes the findings, and frees them. Returns the exit status. */
+static int conclude(struct gate_check *k)
+{
+	bool error = false;
+	for (size_t i = 0; i < k->found.at.n; i++)
+		error |= k->found.at.at[i].kind == FINDING_ERROR;
+	int ret = error ? EXIT_INCOMPARABLE : k->found.at.n ? EXIT_SLOWER : EXIT_OK;
+	if (write_findings(k, ret))
+		ret = EXIT_INCOMPARABLE;
+	check_findings_done(&k->found);
+	return ret;
+}
+
 static int check(const struct settings *s, struct sides *sides, bool joined)
 {
 	struct settings asked = *s;
@@ -630,19 +736,22 @@ static int check(const struct settings *s, struct sides *sides, bool joined)
 	if (k.table)
 		check_table(&k);
 	const char *amiss = what_is_amiss(sides, k.table, status);
+	if (s->check.findings)
+		check_standing_out(&k);
 	if (amiss)
 		add_finding(&k, FINDING_ERROR, xprintf("%s", amiss));
-	bool error = k.found.at.n && k.found.at.at[k.found.at.n - 1].kind == FINDING_ERROR;
-	int ret = status == EXIT_USAGE ? EXIT_USAGE
-		  : error              ? EXIT_INCOMPARABLE
-		  : k.found.at.n       ? EXIT_SLOWER
-				       : EXIT_OK;
-	if (write_findings(&k, ret))
-		ret = EXIT_INCOMPARABLE;
-	check_findings_done(&k.found);
+	int ret = status == EXIT_USAGE ? EXIT_USAGE : conclude(&k);
 	kin_table_free(k.table);
 	vec_free(&asked.columns.at);
 	return ret;
+}
+
+/* Without a baseline. */
+static int check_alone(const struct settings *s, struct sides *sides)
+{
+	struct gate_check k = { .s = s, .sides = sides };
+	check_standing_out(&k);
+	return conclude(&k);
 }
 
 /* ---- running ---- */
@@ -687,6 +796,11 @@ static void write_no_runs(const struct settings *s, struct sides *sides)
 	check_findings_done(&k.found);
 }
 
+static bool is_without_baseline(const struct settings *s, char *const *command)
+{
+	return s->check.findings && s->data.at.n == 1 && !command;
+}
+
 static int run_check(const struct settings *s, char *const *command)
 {
 	struct sides sides;
@@ -698,16 +812,19 @@ static int run_check(const struct settings *s, char *const *command)
 	sides_init(&sides);
 	for (int i = 0; i < N_SIDES && s->programs.at.n; i++)
 		sides.program[i] = s->programs.at.at[(size_t)i < s->programs.at.n ? i : 0];
-	sides_take(&sides, SIDE_BEFORE, s->data.at.at[0]);
+	bool is_alone = is_without_baseline(s, command);
+	sides_take(&sides, is_alone ? SIDE_AFTER : SIDE_BEFORE, s->data.at.at[0]);
 	if (command) {
 		turns.status = status_of(&sides.of[SIDE_BEFORE]);
 		turns.has_status = turns.status >= 0;
 		turns.counts = !s->check.calls.off && counts_calls(s, &sides);
 		status = turns_run(&turns, &sides);
-	} else {
+	} else if (!is_alone) {
 		sides_take(&sides, SIDE_AFTER, s->data.at.n > 1 ? s->data.at.at[1] : "profile.kin");
 	}
-	if (status == TURNS_DONE)
+	if (is_alone)
+		status = check_alone(s, &sides);
+	else if (status == TURNS_DONE)
 		status = check(s, &sides, turns.joined);
 	else if (status == EXIT_INCOMPARABLE)
 		write_no_runs(s, &sides);
@@ -722,6 +839,8 @@ static const char *what_is_wrong(const struct settings *s, char *const *command)
 		return "against what? kin check BASELINE, and a recording or -- COMMAND";
 	if (s->data.at.n > 2 || (command && s->data.at.n > 1))
 		return "one baseline, and one recording or a command, are held against each other";
+	if (is_without_baseline(s, command) && (s->check.time.given || s->check.calls.given))
+		return "--findings of one file: --time and --calls want a baseline";
 	if (s->check.time.off && s->check.calls.off)
 		return "--time=off and --calls=off: then there is nothing to check";
 	return NULL;
@@ -759,7 +878,7 @@ const struct command check_command = {
 	.name = "check",
 	.group = COMMANDS_COMPARE,
 	.summary = "a gate for CI: fails if calls or times have grown",
-	.operands = "[PROGRAM] BASELINE [[PROGRAM] FILE | -- COMMAND [ARGUMENT]...]",
+	.operands = "[PROGRAM] [BASELINE] [[PROGRAM] FILE | -- COMMAND [ARGUMENT]...]",
 	.description = description,
 	.options = options,
 	.examples = examples,

@@ -11,7 +11,10 @@ static const char *const description[] = {
 	"threads "
 	"wait for locks or for a CPU, code without names, and, in programs built with -pg, a "
 	"function "
-	"that one caller calls a million times. Each share has its interval, of 95 %. There is no "
+	"that one caller calls a million times, and cycles of calls, whether stacks go round them "
+	"or not; one line of own code with most of the time, code compiled without optimisation, "
+	"many processes with a single sample. Each share has its interval, of 95 %. "
+	"There is no "
 	"finding below a tenth of the time, and none with fewer than 30 samples.",
 	"With --format=json or csv: the kind of each finding in one word, its share and half the "
 	"interval, the sentence, the function that it names, and the command that shows more.",

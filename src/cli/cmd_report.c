@@ -221,7 +221,9 @@ static size_t print_finding(const struct kin_table *t, const struct kin_row *row
 	char *safe = escape_copy(text);
 	fputs("  ", out->stream);
 	wrap(out->stream, safe, 2, 4, out->width ? out->width : SIZE_MAX);
-	size_t lines = 1 + (out->width ? strlen(safe) / out->width : 0);
+	/* The width without the indent, of which breaks between words leave a tenth empty. */
+	size_t room = out->width > 4 ? (size_t)(out->width - 4) * 9 / 10 : SIZE_MAX;
+	size_t lines = 1 + strlen(safe) / (room ? room : 1);
 	free(safe);
 	free(text);
 	free(word);
@@ -240,7 +242,9 @@ static struct kin_error *print_findings(struct kin_profile *profile, struct docu
 	if (err)
 		return err;
 	kin_table_rewind(t);
-	for (; n < KIN_FINDINGS_MOST && kin_table_next(t, &row); n++) {
+	/* On a narrow screen the first ones take a third: the rows are to be seen, too. */
+	size_t room = is_narrow(d->out) && d->out->lines ? d->out->lines / 3 : SIZE_MAX;
+	for (; n < KIN_FINDINGS_MOST && d->above < room && kin_table_next(t, &row); n++) {
 		if (!n)
 			fputs("Findings\n", d->out->stream);
 		d->above += print_finding(t, &row, d->out);
@@ -376,8 +380,7 @@ static struct kin_error *print_tables(struct kin_profile *profile, const struct 
 {
 	struct document d = { s, out, .is_json = s->format && !strcmp(s->format, "json") };
 	struct kin_error *err = check_filters(profile, h);
-	/* On a narrow screen they would push all rows away. */
-	if (!err && h->overview && !is_narrow(out) && !s->format && !s->stats && !s->subjects.at.n)
+	if (!err && h->overview && !s->format && !s->stats && !s->subjects.at.n)
 		err = print_findings(profile, &d);
 	if (!err)
 		err = s->subjects.at.n ? print_functions(profile, h, &d)

@@ -67,6 +67,7 @@ char *evidence_owners(const struct evidence *e, struct own_share *shares, size_t
 struct seen_frame {     /* what a frame adds to a stack */
 	symid own;      /* its innermost own function; NONE: it has none */
 	uint8_t within; /* efforts of what is inlined into that; of all of it, without one */
+	uint32_t depth; /* how many functions are inlined into that */
 };
 
 struct frame_reader {
@@ -102,6 +103,7 @@ static struct seen_frame look_at(struct frame_reader *r, frameid frame)
 			ret.within |= (uint8_t)(1 << effort);
 		} else if (r->in->is_own(r->in->arg, frame, i)) {
 			ret.own = program_symbols(r->in->program)->at[place].owner;
+			ret.depth = (uint32_t)i;
 			break;
 		}
 	}
@@ -134,6 +136,7 @@ bool evidence_new(const struct findings_input *in, struct evidence *ret)
 	struct seen_frame *frames = xalloc((s->n_frames + 1) * sizeof(*frames));
 	e.own = xrealloc(NULL, s->n_stacks + 1, sizeof(*e.own));
 	e.spent = xalloc(s->n_stacks + 1);
+	e.at = xalloc((s->n_stacks + 1) * sizeof(*e.at));
 	for (size_t i = 1; i < s->n_frames; i++)
 		frames[i] = look_at(&reader, (frameid)i);
 	e.own[0] = NONE;
@@ -141,6 +144,8 @@ bool evidence_new(const struct findings_input *in, struct evidence *ret)
 		const struct seen_frame *f = &frames[s->stacks[i].frame];
 		stackid caller = s->stacks[i].caller;
 		e.own[i] = f->own != NONE ? f->own : e.own[caller];
+		e.at[i] = f->own != NONE ? (struct own_place){ s->stacks[i].frame, f->depth }
+					 : e.at[caller];
 		e.spent[i] = f->within | (f->own != NONE ? 0 : e.spent[caller]);
 	}
 	free(frames);
@@ -153,4 +158,5 @@ void evidence_free(struct evidence *e)
 {
 	free(e->own);
 	free(e->spent);
+	free(e->at);
 }

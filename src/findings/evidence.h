@@ -11,9 +11,13 @@
 struct evidence {
 	const struct findings_input *in;
 	const struct samples *samples;
-	uint16_t event;       /* samples_event() */
-	symid *own;           /* [stack]: the innermost own function on it; NONE: none */
-	uint8_t *spent;       /* [stack]: efforts below that function, 1 << enum effort */
+	uint16_t event;        /* samples_event() */
+	symid *own;            /* [stack]: the innermost own function on it; NONE: none */
+	uint8_t *spent;        /* [stack]: efforts below that function, 1 << enum effort */
+	struct own_place {     /* [stack]: the frame of that function, which `depth` others are */
+		frameid frame; /* inlined into; 0: none */
+		uint32_t depth;
+	} * at;
 	double weight, count; /* of all samples of the event */
 };
 
@@ -42,5 +46,9 @@ void find_busy_thread(const struct evidence *e, struct findings *into);
 void find_waits(const struct evidence *e, struct findings *into);
 void find_nameless(const struct evidence *e, struct findings *into);
 void find_many_calls(const struct evidence *e, struct findings *into);
+void find_one_line(const struct evidence *e, struct findings *into);
+void find_cycles(const struct evidence *e, struct findings *into);
+void find_unoptimised(const struct evidence *e, struct findings *into);
+void find_short_processes(const struct evidence *e, struct findings *into);
 
 #endif

@@ -6,11 +6,6 @@
 
 #include "findings/evidence.h"
 
-const char *const findings_kinds[] = { "allocator",  "copying",   "page-faults", "reads-writes",
-				       "exceptions", "loader",    "locks",       "busy-thread",
-				       "lock-waits", "cpu-waits", "nameless",    "many-calls",
-				       NULL };
-
 static int by_size(const void *l, const void *r)
 {
 	const struct finding *a = l, *b = r;
@@ -22,7 +17,9 @@ static int by_size(const void *l, const void *r)
 struct findings findings_new(const struct findings_input *in)
 {
 	static void (*const kinds[])(const struct evidence *e, struct findings *into) = {
-		find_efforts, find_busy_thread, find_waits, find_nameless, find_many_calls
+		find_efforts,     find_busy_thread,     find_waits,
+		find_nameless,    find_many_calls,      find_one_line,
+		find_unoptimised, find_short_processes, find_cycles,
 	};
 	struct findings ret = { 0 };
 	struct evidence e;

@@ -30,13 +30,12 @@ struct findings_input {
 	 * inlined into it. */
 	bool (*is_own)(void *arg, frameid frame, size_t depth);
 	void *arg;
+	/* The compiler that made the frame's code, and its options; NULL: not known. */
+	const char *(*producer)(void *arg, frameid frame);
 };
 
 /* Cost: a visit of each frame, stack and sample. */
 struct findings findings_new(const struct findings_input *in);
 void findings_done(struct findings *f);
-
-/* All kinds, for texts; NULL-terminated. */
-extern const char *const findings_kinds[];
 
 #endif

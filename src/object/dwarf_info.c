@@ -121,7 +121,7 @@ static bool read_header(const struct dwarf_file *f, struct bytes *c, struct dwar
 }
 
 struct top_entry {
-	struct dwarf_value name, comp_dir, split_name, low, high, ranges;
+	struct dwarf_value name, comp_dir, producer, split_name, low, high, ranges;
 };
 
 static void take_attribute(struct dwarf_unit *u, struct top_entry *top, uint32_t name,
@@ -133,6 +133,9 @@ static void take_attribute(struct dwarf_unit *u, struct top_entry *top, uint32_t
 		break;
 	case DW_AT_comp_dir:
 		top->comp_dir = *v;
+		break;
+	case DW_AT_producer:
+		top->producer = *v;
 		break;
 	case DW_AT_dwo_name:
 	case DW_AT_GNU_dwo_name:
@@ -226,6 +229,7 @@ static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, str
 	/* Only now the bases of indices are known. */
 	u->name = dwarf_value_string(f, u, &top.name);
 	u->comp_dir = dwarf_value_string(f, u, &top.comp_dir);
+	u->producer = dwarf_value_string(f, u, &top.producer);
 	u->split_name = f->is_split ? NULL : dwarf_value_string(f, u, &top.split_name);
 	dwarf_value_address(f, u, &top.low, &u->low);
 	d->indexed_ranges = false;

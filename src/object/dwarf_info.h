@@ -48,6 +48,7 @@ struct dwarf_unit {
 	uint64_t old_ranges_base;       /* in .debug_ranges, for the entries in the split file */
 	uint64_t split_id;              /* equal in a skeleton and its split part; 0: not split */
 	const char *name, *comp_dir;    /* NULL if not said */
+	const char *producer;           /* the compiler, and maybe its options; the same */
 	const char *split_name;         /* the file that has its entries; NULL: this one */
 	uint32_t first_range, n_ranges; /* in dwarf_info.ranges */
 };

@@ -103,6 +103,21 @@ bool object_has_lines(struct object_file *o)
 	return false;
 }
 
+const char *object_producer(struct object_file *o, uint64_t addr)
+{
+	const struct object_lines *l = o->kept ? NULL : object_lines(o);
+	if (!l || !l->info)
+		return NULL;
+	for (size_t i = 0; i < l->info->file.units.n; i++) {
+		const struct dwarf_unit *u = &l->info->file.units.at[i];
+		const struct address_range *r = l->info->ranges.at + u->first_range;
+		for (uint32_t k = 0; k < u->n_ranges; k++)
+			if (addr >= r[k].low && addr < r[k].high)
+				return u->producer;
+	}
+	return NULL;
+}
+
 bool object_has_dwarf(struct object_file *o)
 {
 	return o->kept ? o->kept->flags & KEPT_LINES : object_dwarf(o) != NULL;

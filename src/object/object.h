@@ -212,6 +212,10 @@ struct line_run *object_line_runs_of(struct object_file *o, const struct address
 /* Whether the file has line information at all. */
 bool object_has_lines(struct object_file *o);
 
+/* The compiler that made the code at addr, with the options that it says: "GNU C17 12.2.0 -O2 -g".
+ * NULL: not known. Lives as long as o. */
+const char *object_producer(struct object_file *o, uint64_t addr);
+
 /* Whether debug information is available, in the file or its debug file: cheaper than
  * object_has_lines(). */
 bool object_has_dwarf(struct object_file *o);

@@ -36,6 +36,7 @@ static struct kin_error *findings_run(const struct report_input *in, const struc
 			c[FUNCTION] = cell_text(x->function);
 		c[VIEW] = cell_text(x->view);
 	}
+	table_property(t, "enough_samples", cell_count(f && f->is_known));
 	table_property(t, "nothing",
 		       cell_text(f && f->is_known ? "Nothing stands out."
 						  : "Too few samples to say what stands out."));

@@ -104,6 +104,12 @@ struct own_verdict own_fold_verdict(struct own_fold *f, frameid frame, size_t de
 	return *v;
 }
 
+const char *own_fold_producer(struct own_fold *f, frameid frame)
+{
+	struct object_file *file = program_object_file(f->g, f->p->samples.frames[frame].object);
+	return file ? object_producer(file, program_instruction(f->g, frame)) : NULL;
+}
+
 struct own_fold *own_fold_new(struct program *g, struct profile *p, const struct own_code *c)
 {
 	struct own_fold *f = xalloc(sizeof(*f));

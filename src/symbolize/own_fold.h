@@ -38,6 +38,9 @@ void own_fold_names(struct own_fold *f);
  */
 struct own_verdict own_fold_verdict(struct own_fold *f, frameid frame, size_t depth);
 
+/* The compiler that made the code of a frame: object_producer(). */
+const char *own_fold_producer(struct own_fold *f, frameid frame);
+
 /* Which rule decided about the code in a directory of sources or, where the source is not known, in
  * an object. */
 struct own_ruling {
