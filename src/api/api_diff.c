@@ -251,7 +251,8 @@ static struct kin_error *keep_samples(struct kin_comparison *c, bool after, stru
 	struct view *v;
 	struct kin_error *err = profile_names_for(p, &flat_report, &v);
 	if (!err)
-		html_paths_add(c->paths, p->data, v->program, after, p->naming.no_inlines, false);
+		html_paths_add(c->paths, p->data, v->program, after, p->naming.no_inlines, false,
+			       NULL);
 	return err;
 }
 

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/guard.h"
 #include "page/html_write.h"
+#include "paths/path_tree.h"
 
 enum { THREADS_MAX = 50 }; /* in the summary's table of threads */
 
@@ -15,6 +16,7 @@ struct page_parts {
 	struct html_table tables[N_PARTS + 1];
 	struct people_names *names; /* NULL: functions have their whole names */
 	struct html_paths *paths;   /* NULL: there are no samples */
+	struct own_shares own;      /* if own code is told from that of others */
 };
 
 static const struct html_table no_tables[N_PARTS + 1] = {
@@ -102,9 +104,14 @@ static struct kin_error *make_paths(struct kin_profile *p, struct page_parts *re
 	if (err)
 		return err;
 	profile_forget_graphs(p, NULL);
+	struct own_fold *own =
+		p->own && !p->is_folded ? own_fold_new(v->program, p->data, p->own) : NULL;
 	ret->paths = html_paths_new(true);
 	html_paths_add(ret->paths, p->data, v->program, 0, p->naming.no_inlines,
-		       ret->tables[LINES].json || ret->tables[INSTRUCTIONS].json);
+		       ret->tables[LINES].json || ret->tables[INSTRUCTIONS].json, own);
+	if (own)
+		ret->own = own_fold_shares(own, samples_event(&p->data->samples));
+	own_fold_free(own);
 	profile_hear(p, v->program);
 	return NULL;
 }
@@ -133,6 +140,12 @@ static char *title_of(const struct kin_profile *p)
 	return xprintf("%s: %s", program, file);
 }
 
+static bool begins_with_own(enum kin_own requested, struct own_shares shares)
+{
+	bool leads = shares.own >= KIN_OWN_LEADS && shares.folded > 0;
+	return requested == KIN_OWN_ALWAYS || (requested == KIN_OWN_IF_LEADING && leads);
+}
+
 static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_html_opts *opts,
 					FILE *out)
 {
@@ -154,6 +167,8 @@ static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_
 					      .tables = x.tables,
 					      .remarks = &p->remarks,
 					      .findings = &findings,
+					      .own = x.own,
+					      .begins_with_own = begins_with_own(o.own, x.own),
 					      .names = x.names,
 					      .paths = x.paths,
 					      .max_bytes = o.max_bytes ? o.max_bytes : HTML_BYTES,

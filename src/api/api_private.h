@@ -59,11 +59,12 @@ struct kin_profile {
 				another build */
 	bool is_its_program; /* nothing indicates that `object` is not the data's program */
 	struct view views[N_VIEWS];
-	struct own_code *own;        /* code of others was folded by it; NULL: it was not */
+	struct own_code *own;        /* tells own code; NULL: not requested */
 	struct findings findings;    /* with code judged as own or not; empty: not requested */
 	struct own_rulings rulings;  /* for "info"; empty: not requested */
 	struct program_files *files; /* shared by all programs; NULL: none opened yet */
 	VEC(struct named_program) programs;
+	bool is_folded; /* the code of others was folded into own code */
 	struct remarks remarks;
 	struct line_counts *line_counts; /* NULL: none */
 	bool counts_of_other_runs;       /* line_counts are of other processes than the time */
@@ -101,8 +102,8 @@ MUST_CHECK struct kin_error *profile_read(struct kin_profile *p, const char *con
 /* Adds warnings and doubts about the data, by itself and in comparison with its program. */
 void profile_check_data(struct kin_profile *p);
 void profile_check_program(struct kin_profile *p);
-/* Looks for what stands out, which the fold would hide, and folds the code of others: as `o` says in
- * `own`, `findings` and the directories. */
+/* Looks for what stands out, which the fold would hide, and folds the code of others: as `o` says
+ * in `own`, `findings` and the directories. */
 void profile_judge_code(struct kin_profile *p, const struct kin_open_opts *o);
 /* Notes which files were not read because others of the same runs were. */
 void profile_note_left_out(struct kin_profile *p);

@@ -179,11 +179,11 @@ struct program *profile_program(struct kin_profile *p, const struct program_opts
 		p->files = program_files_new(p->data);
 	struct program_opts o = *opts;
 	o.files = p->files;
-	struct srcloc *lines = p->own && o.lines ? own_lines(p, opts) : NULL;
+	struct srcloc *lines = p->is_folded && o.lines ? own_lines(p, opts) : NULL;
 	o.lines_of = lines;
 	struct program *g = program_new(p->data, p->object, &o);
 	free(lines);
-	if (p->own && !o.lines) {
+	if (p->is_folded && !o.lines) {
 		struct own_fold *f = own_fold_new(g, p->data, p->own);
 		own_fold_names(f);
 		own_fold_free(f);
@@ -805,13 +805,13 @@ void profile_judge_code(struct kin_profile *p, const struct kin_open_opts *o)
 	own_fold_free(f);
 	if (folds) {
 		forget_programs(p); /* which do not fit these stacks */
-		p->own = TAKE(code);
+		p->is_folded = true;
 		remarks_add(&p->remarks, KIN_REMARK_FOLDED,
 			    "own code: %.1f %% of the time is in what it calls; all functions: "
 			    "--own=no",
 			    100 * share.folded);
 	}
-	own_code_free(code);
+	p->own = code;
 }
 
 /* What --own leaves as it is. */
@@ -819,11 +819,13 @@ static void note_not_folded(struct kin_profile *p)
 {
 	const struct profile *d = p->data;
 	if (d->n_histograms || (d->n_arcs && !d->samples.n))
-		profile_add_note(p, xprintf("own code: calls were counted and no stacks sampled, "
-					    "so that nothing is folded"));
+		remarks_add_once(&p->remarks, KIN_REMARK_NOTE,
+				 "own code: calls were counted and no stacks sampled, so that "
+				 "nothing is folded");
 	else if (d->n_arcs)
-		profile_add_note(p, xprintf("own code: time is folded along stacks; counted calls "
-					    "are those of all functions"));
+		remarks_add_once(&p->remarks, KIN_REMARK_NOTE,
+				 "own code: time is folded along stacks; counted calls are those "
+				 "of all functions");
 }
 
 /* Whether two files name the same job, or some file names none. */
@@ -998,7 +1000,7 @@ bool kin_profile_is_sampled(const struct kin_profile *p)
 	return d->samples.n || (!d->n_histograms && !d->n_arcs && !d->n_blocks);
 }
 
-bool kin_profile_is_own(const struct kin_profile *p) { return p->own; }
+bool kin_profile_is_own(const struct kin_profile *p) { return p->is_folded; }
 
 bool kin_profile_is_foreign(const struct kin_profile *p) { return p->is_foreign; }
 

@@ -24,6 +24,9 @@ static const char *const description[] = {
 	"times get less precise, and then the narrowest frames are left out: \"others\" stands for "
 	"them, and sums of functions stay exact. Without --max-size, frames below a 200,000th, "
 	"which no screen shows, are left out like that in any case.",
+	"Where at least a tenth of the time has own code on its stacks, the page begins with own "
+	"code: that of others is charged to the own function that called it. A click, or the key "
+	"o, shows all functions; --own=no begins with these, --own with own code.",
 	"A gmon.out holds no stacks, so there is no flame graph, and times with callees are "
 	"labelled as estimated.",
 	NULL,
@@ -63,6 +66,7 @@ static const struct opt_group *const options[] = {
 static void narrow(const struct settings *s, struct kin_open_opts *o)
 {
 	(void)s;
+	o->own = KIN_OWN_NO; /* the page folds */
 	o->findings = true;
 }
 
@@ -114,6 +118,9 @@ static struct kin_error *write_to(struct kin_profile *profile, const struct sett
 	page.size = sizeof(page);
 	page.min_share = s->min_share;
 	page.full_names = settings_full_names(s);
+	page.own = s->own == OWN_YES  ? KIN_OWN_ALWAYS
+		   : s->own == OWN_NO ? KIN_OWN_NO
+				      : KIN_OWN_IF_LEADING;
 	page.source_dirs = string_list(&s->source_dirs);
 	err = kin_html(profile, &page, out.stream);
 	err = output_finish(&out, err);

@@ -26,6 +26,7 @@ const char *const html_column_keys[N_HTML_COLUMNS] = {
 	[COLUMN_LOST_FUNCTION] = "lost_function",
 	[COLUMN_LOST_SELF] = "lost_self",
 	[COLUMN_LOST_TOTAL] = "lost_total",
+	[COLUMN_LOST_OWN] = "lost_own",
 };
 
 static void put(struct html_columns *c, enum html_column_key key, uint64_t v)
@@ -206,8 +207,23 @@ static void put_nodes(struct cut *x)
 
 struct loss {
 	uint64_t *self, *total; /* [functions] */
+	uint64_t *own;          /* [functions]: Self, with the code of others folded */
 	uint32_t *above;        /* [functions]: how often the function is on the current path */
+	uint32_t *payer;        /* [nodes]: the function whose Self has the node's, folded */
 };
+
+/* The nearest own caller; without one each function pays for itself. */
+static void find_payers(const struct html_paths *t, uint32_t *payer)
+{
+	uint32_t *owner = xalloc(t->nodes.n * sizeof(*owner));
+	owner[0] = NONE;
+	for (size_t i = 1; i < t->nodes.n; i++) {
+		uint32_t f = t->nodes.at[i].function, kind = t->functions.at[f].kind;
+		owner[i] = kind & HTML_OWN ? f : owner[t->nodes.at[i].caller];
+		payer[i] = kind & HTML_NOTE || owner[i] == NONE ? f : owner[i];
+	}
+	free(owner);
+}
 
 static void enter(struct cut *x, struct loss *l, uint32_t i)
 {
@@ -216,6 +232,7 @@ static void enter(struct cut *x, struct loss *l, uint32_t i)
 	if (x->kept[i])
 		return;
 	capped_add(&l->self[f], x->own[i]);
+	capped_add(&l->own[l->payer[i]], x->own[i]);
 	if (!again)
 		capped_add(&l->total[f], x->total[i]);
 }
@@ -242,26 +259,34 @@ static void find_losses(struct cut *x, struct loss *l)
 static void put_losses(struct cut *x)
 {
 	size_t n = x->t->functions.n;
-	struct loss l = { xalloc(n * sizeof(*l.self) + 1), xalloc(n * sizeof(*l.total) + 1),
-			  xalloc(n * sizeof(*l.above) + 1) };
+	struct loss l = { .self = xalloc(n * sizeof(*l.self) + 1),
+			  .total = xalloc(n * sizeof(*l.total) + 1),
+			  .own = xalloc(n * sizeof(*l.own) + 1),
+			  .above = xalloc(n * sizeof(*l.above) + 1),
+			  .payer = xalloc(x->t->nodes.n * sizeof(*l.payer)) };
+	find_payers(x->t, l.payer);
 	for (uint32_t event = 0; event < x->t->events.n && x->c->n_left_out; event++)
 		for (uint32_t side = 0; side < HTML_SIDES && x->t->runs[side]; side++) {
 			weigh(x, event, side);
 			memset(l.self, 0, n * sizeof(*l.self));
 			memset(l.total, 0, n * sizeof(*l.total));
+			memset(l.own, 0, n * sizeof(*l.own));
 			find_losses(x, &l);
 			for (uint32_t f = 0; f < n; f++) {
-				if (!l.total[f] && !l.self[f])
+				if (!l.total[f] && !l.self[f] && !l.own[f])
 					continue;
 				put(x->c, COLUMN_LOST_EVENT, event * HTML_SIDES + side);
 				put(x->c, COLUMN_LOST_FUNCTION, f);
 				put(x->c, COLUMN_LOST_SELF, l.self[f]);
 				put(x->c, COLUMN_LOST_TOTAL, l.total[f]);
+				put_signed(x->c, COLUMN_LOST_OWN, (int64_t)(l.own[f] - l.self[f]));
 			}
 		}
 	free(l.self);
 	free(l.total);
+	free(l.own);
 	free(l.above);
+	free(l.payer);
 }
 
 /* ---- samples ---- */

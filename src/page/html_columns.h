@@ -27,10 +27,12 @@ enum html_column_key {
 	COLUMN_PLACE_FILE,    /* index in "files" + 1; 0: its line is not known */
 	COLUMN_PLACE_LINE,
 	COLUMN_LOST_EVENT, /* event * 2 + side of amounts that functions lose; [lost], like the next
-			      three */
+			      four */
 	COLUMN_LOST_FUNCTION,
 	COLUMN_LOST_SELF,
 	COLUMN_LOST_TOTAL,
+	COLUMN_LOST_OWN, /* the same of Self with the code of others folded, as its difference to
+			    LOST_SELF: 2 * d, or -2 * d - 1 */
 	N_HTML_COLUMNS
 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/capped.h"
 #include "base/sort.h"
 #include "paths/path_tree.h"
 
@@ -45,6 +46,7 @@ void html_paths_free(struct html_paths *t)
 	vec_free(&t->places);
 	vec_free(&t->samples);
 	vec_free(&t->markers);
+	vec_free(&t->own_lines);
 	map64_free(&t->function_of);
 	pairs_free(&t->node_of);
 	strtab_free(t->strings);
@@ -150,7 +152,18 @@ static uint32_t function_of(struct adding *a, symid place)
 	return a->functions[place] = add_function(t, key, &f);
 }
 
-static void find_kinds(struct adding *a, const struct path_frames *frames)
+/* `depth`: how many functions of the frame are inlined into this one. */
+static uint32_t whose_code(const struct adding *a, struct own_fold *own, frameid frame,
+			   size_t depth)
+{
+	const struct frame *f = &a->p->samples.frames[frame];
+	bool is_bare = f->name && !a->p->objects[f->object].path;
+	if (!own || own_fold_is_note(own, frame))
+		return own ? HTML_NOTE : 0;
+	return own_fold_verdict(own, frame, depth).is_own ? HTML_OWN : is_bare ? HTML_BARE : 0;
+}
+
+static void find_kinds(struct adding *a, const struct path_frames *frames, struct own_fold *own)
 {
 	const struct samples *s = &a->p->samples;
 	for (size_t i = 1; i < s->n_frames; i++) {
@@ -161,8 +174,9 @@ static void find_kinds(struct adding *a, const struct path_frames *frames)
 			kind |= HTML_KERNEL;
 		if (object == OBJECT_JIT)
 			kind |= HTML_JIT;
-		for (uint32_t k = frames->first[i]; k < frames->first[i + 1]; k++)
-			a->kinds[frames->places[k]] |= kind;
+		for (uint32_t k = frames->first[i], end = frames->first[i + 1]; k < end; k++)
+			a->kinds[frames->places[k]] |=
+				kind | whose_code(a, own, (frameid)i, end - 1 - k);
 	}
 }
 
@@ -332,6 +346,41 @@ static uint32_t *add_places(struct adding *a)
 	return place_of;
 }
 
+static int by_weight(const void *l, const void *r)
+{
+	const struct html_own_line *a = l, *b = r;
+	if (a->weight != b->weight)
+		return a->weight < b->weight ? 1 : -1;
+	return a->file != b->file ? ORDER(a->file, b->file) : ORDER(a->line, b->line);
+}
+
+static void add_own_lines(struct html_paths *t, const struct profile *p, struct own_fold *own)
+{
+	enum { MOST_LINES = 100 };
+	const struct samples *s = &p->samples;
+	frameid *owners = xalloc((s->n_stacks + 1) * sizeof(*owners));
+	struct map64 line_of = { 0 };
+	own_fold_owners(own, owners);
+	for (size_t i = 0; i < s->n; i++) {
+		frameid owner = owners[s->at[i].stack];
+		struct srcloc at;
+		if (!owner || s->at[i].event != samples_event(s) || !own_fold_line(own, owner, &at))
+			continue;
+		uint32_t file = number_of(&t->files, strtab_add(t->strings, at.file));
+		uint32_t *known = map64_at(&line_of, MAP64_PAIR(file, at.line));
+		if (*known == NONE) {
+			*known = (uint32_t)t->own_lines.n;
+			vec_push(&t->own_lines, ((struct html_own_line){ file, at.line, 0 }));
+		}
+		capped_add(&t->own_lines.at[*known].weight, s->at[i].weight);
+	}
+	if (t->own_lines.n)
+		qsort(t->own_lines.at, t->own_lines.n, sizeof(*t->own_lines.at), by_weight);
+	t->own_lines.n = t->own_lines.n < MOST_LINES ? t->own_lines.n : MOST_LINES;
+	map64_free(&line_of);
+	free(owners);
+}
+
 static void add_samples(struct adding *a, const struct path_tree *tree, const uint32_t *node_of,
 			const uint32_t *place_of)
 {
@@ -366,7 +415,7 @@ static void add_markers(struct html_paths *t, const struct profile *p)
 }
 
 void html_paths_add(struct html_paths *t, const struct profile *p, struct program *g, uint32_t side,
-		    bool no_inlines, bool places)
+		    bool no_inlines, bool places, struct own_fold *own)
 {
 	struct adding a = { .t = t, .p = p, .g = g, .side = side };
 	t->runs[side] += n_runs(&p->samples);
@@ -381,11 +430,13 @@ void html_paths_add(struct html_paths *t, const struct profile *p, struct progra
 	a.functions = xrealloc(NULL, n_places + 1, sizeof(*a.functions));
 	memset(a.functions, 0xff, (n_places + 1) * sizeof(*a.functions));
 	a.kinds = xalloc((n_places + 1) * sizeof(*a.kinds));
-	find_kinds(&a, &frames);
+	find_kinds(&a, &frames, own);
 	uint32_t *node_of = add_nodes(&a, tree);
 	uint32_t *place_of = places ? add_places(&a) : NULL;
 	add_samples(&a, tree, node_of, place_of);
 	add_markers(t, p);
+	if (own)
+		add_own_lines(t, p, own);
 	free(place_of);
 	free(node_of);
 	free(a.functions);

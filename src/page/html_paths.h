@@ -12,12 +12,16 @@
 #include "base/pairs.h"
 #include "base/vec.h"
 #include "profile/profile.h"
+#include "symbolize/own_fold.h"
 #include "symbolize/program.h"
 
 enum html_function_kind { /* bits */
 			  HTML_KERNEL = 1,
 			  HTML_INLINED = 2,
 			  HTML_JIT = 4,
+			  HTML_OWN = 8,   /* own code; with none of these three: others' */
+			  HTML_NOTE = 16, /* a note about the stack, no function */
+			  HTML_BARE = 32, /* named by the data, and of no file */
 };
 
 struct html_texts { /* interned strings, in order of first use */
@@ -55,6 +59,11 @@ struct html_place {          /* an instruction with samples */
 	uint32_t file, line; /* index in files, + 1; 0: not known */
 };
 
+struct html_own_line {       /* of own code, that pays for what it calls of others' */
+	uint32_t file, line; /* index in files */
+	uint64_t weight;     /* of the first event */
+};
+
 struct html_sample {
 	uint32_t node, thread;
 	uint16_t event, side;
@@ -83,6 +92,7 @@ struct html_paths {
 	VEC(struct html_place) places; /* only with one profile; those with most samples first */
 	VEC(struct html_sample) samples;
 	VEC(struct html_marker) markers;
+	VEC(struct html_own_line) own_lines; /* those with most weight first */
 	uint32_t runs[HTML_SIDES]; /* number of runs of each side; 0: there is no such side */
 	bool apart;                /* see html_paths_new() */
 	/* Indexes of what was added so far; nodes by (caller, function): */
@@ -95,9 +105,10 @@ struct html_paths {
 struct html_paths *html_paths_new(bool apart);
 /* Adds the samples of one side's profile, with names from g. `no_inlines`: charge inlined functions
  * to the function they are inlined into. Several profiles on a side are runs. `places`: this is the
- * only profile; keep the instructions of its samples. */
+ * only profile; keep the instructions of its samples. `own` tells own code; NULL: it is not told.
+ */
 void html_paths_add(struct html_paths *t, const struct profile *p, struct program *g, uint32_t side,
-		    bool no_inlines, bool places);
+		    bool no_inlines, bool places, struct own_fold *own);
 void html_paths_free(struct html_paths *t); /* NULL is fine */
 
 #endif

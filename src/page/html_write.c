@@ -271,6 +271,30 @@ static void put_columns(struct sink *s, const struct html_paths *t, const struct
 	sink_char(s, ']');
 }
 
+/* What the page needs to fold the code of others, beside the kinds of functions. */
+static void put_own(struct sink *s, const struct html_input *in)
+{
+	const struct html_paths *t = in->paths;
+	if (in->own.own <= 0)
+		return;
+	sink_str(s, ",\n\"own\":{\"share\":");
+	put_double(s, in->own.own);
+	sink_str(s, ",\"folded\":");
+	put_double(s, in->own.folded);
+	sink_str(s, in->begins_with_own ? ",\"begins\":true" : ",\"begins\":false");
+	sink_str(s, ",\"lines\":[");
+	for (size_t i = 0; i < t->own_lines.n; i++) {
+		const struct html_own_line *l = &t->own_lines.at[i];
+		const uint64_t numbers[] = { l->file, l->line, l->weight };
+		for (size_t n = 0; n < ARRAY_LEN(numbers); n++) {
+			sink_str(s, n ? "," : i ? ",[" : "[");
+			value_count(s, numbers[n]);
+		}
+		sink_char(s, ']');
+	}
+	sink_str(s, "]}");
+}
+
 /* ---- the data as one piece ---- */
 
 struct page_text { /* owned */
@@ -327,6 +351,7 @@ static void put_fixed(struct sink *s, const struct html_input *in)
 	put_texts(s, "files", in->paths, &in->paths->files);
 	put_threads(s, in->paths);
 	put_events(s, in->paths);
+	put_own(s, in);
 }
 
 static void put_rest(struct sink *s, const struct html_input *in, const struct html_columns *c)

@@ -8,6 +8,7 @@
  *	 "functions": {"name": [...], "object": [...], "kind": [...], "address": {index: ...}},
  *	 "objects": [...], "files": [...], "shown": {name of a function: its form for people},
  *	 "threads": [[name, pid, tid, run, start, end], ...], "events": [{"name", "unit", "kind"}],
+ *	 "own": {"share", "folded", "begins", "lines": [[file, line, weight], ...]},
  *	 "columns": {"node_up": [n, offset], ...}, ...}
  *
  * Names cannot inject markup: base64 has no '<', and the page inserts names as text. A content
@@ -41,6 +42,8 @@ struct html_input {
 	const struct html_table *tables; /* ends with a NULL key */
 	const struct remarks *remarks;   /* warnings, and hints at names; NULL: none */
 	const struct remarks *findings;  /* notes on what stands out; NULL: none */
+	struct own_shares own;           /* of the first event, if functions are told to be own */
+	bool begins_with_own;            /* the page folds the code of others when it is opened */
 	struct people_names *names;      /* how functions are shown; NULL: by their whole names */
 	const struct html_paths *paths;  /* NULL: no samples */
 	uint64_t max_bytes; /* size limit of the file: narrow flame-graph nodes are dropped and

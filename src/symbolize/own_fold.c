@@ -131,8 +131,7 @@ void own_fold_free(struct own_fold *f)
 
 /* ---- frames ---- */
 
-/* A note about the stack or about time, but no function. */
-static bool is_note(const struct own_fold *f, frameid frame)
+bool own_fold_is_note(const struct own_fold *f, frameid frame)
 {
 	const struct frame *at = &f->p->samples.frames[frame];
 	const char *name = at->name ? strtab_get(f->p->strings, at->name) : "";
@@ -148,7 +147,7 @@ static struct own_frame look_at_frame(struct own_fold *f, frameid frame)
 		return *at;
 	program_inlines(f->g, frame, &inlined);
 	at->n = (uint32_t)inlined + 1;
-	at->first = is_note(f, frame) ? at->n : 0;
+	at->first = own_fold_is_note(f, frame) ? at->n : 0;
 	while (at->first < at->n && !own_fold_verdict(f, frame, at->first).is_own)
 		at->first++;
 	if (at->first == at->n)
@@ -178,24 +177,37 @@ void own_fold_names(struct own_fold *f)
 struct own_shares own_fold_shares(struct own_fold *f, uint16_t event)
 {
 	const struct samples *s = &f->p->samples;
-	bool *owned = xalloc(s->n_stacks + 1);
+	frameid *owners = xalloc((s->n_stacks + 1) * sizeof(*owners));
 	double all = 0, own = 0, folded = 0;
 
-	for (size_t i = 1; i < s->n_stacks; i++)
-		owned[i] = owned[s->stacks[i].caller] ||
-			   look_at_frame(f, s->stacks[i].frame).first != NONE;
+	own_fold_owners(f, owners);
 	for (size_t i = 0; i < s->n; i++) {
 		double weight = s->at[i].event == event ? (double)s->at[i].weight : 0;
-		bool is_owned = owned[s->at[i].stack];
+		bool is_owned = owners[s->at[i].stack];
 		all += weight;
 		own += is_owned ? weight : 0;
 		folded += is_owned && look_at_frame(f, s->stacks[s->at[i].stack].frame).first
 				  ? weight
 				  : 0;
 	}
-	free(owned);
+	free(owners);
 	all = all > 0 ? all : 1;
 	return (struct own_shares){ own / all, folded / all };
+}
+
+void own_fold_owners(struct own_fold *f, frameid *ret)
+{
+	const struct samples *s = &f->p->samples;
+	ret[0] = 0;
+	for (size_t i = 1; i < s->n_stacks; i++)
+		ret[i] = look_at_frame(f, s->stacks[i].frame).first != NONE
+				 ? s->stacks[i].frame
+				 : ret[s->stacks[i].caller];
+}
+
+bool own_fold_line(struct own_fold *f, frameid frame, struct srcloc *ret)
+{
+	return program_line_at(f->g, frame, look_at_frame(f, frame).first, ret) && ret->file;
 }
 
 /* ---- rules ---- */
@@ -231,7 +243,7 @@ void own_fold_rule(struct own_fold *f, uint16_t event, struct own_rulings *ret)
 		frameid leaf = s->stacks[s->at[i].stack].frame;
 		double weight = s->at[i].event == event ? (double)s->at[i].weight : 0;
 		all += weight;
-		if (!weight || !leaf || is_note(f, leaf))
+		if (!weight || !leaf || own_fold_is_note(f, leaf))
 			continue;
 		struct own_verdict v = own_fold_verdict(f, leaf, 0);
 		strid where = where_of(f, leaf, ret->strings);
@@ -403,7 +415,7 @@ static stackid fold(void *arg, struct revised_stacks *r, stackid stack, stackid 
 
 	(void)caller;
 	*now = x->at[at.caller];
-	if (is_note(f, at.frame)) {
+	if (own_fold_is_note(f, at.frame)) {
 		if (now->owner)
 			return now->own = revised_stacks_add(r, now->own, at.frame);
 		return now->notes = revised_stacks_add(r, now->notes, at.frame);

@@ -27,12 +27,21 @@ struct own_shares {    /* of an event's weight, 0..1 */
 };
 struct own_shares own_fold_shares(struct own_fold *f, uint16_t event);
 
+/* Writes, for each stack, the frame that the fold charges it to, [n_stacks]; 0: it has no own
+ * function. */
+void own_fold_owners(struct own_fold *f, frameid *ret);
+/* The line in the innermost own function of a frame that has one. False if it is not known. */
+bool own_fold_line(struct own_fold *f, frameid frame, struct srcloc *ret);
+
 /* Rewrites the profile's stacks. Then `g` does not fit it any more: a new program is needed, whose
  * frames own_fold_names() completes. */
 void own_fold_stacks(struct own_fold *f);
 
 /* Leaves only own functions in the frames on which others are inlined. `f`: of that program. */
 void own_fold_names(struct own_fold *f);
+
+/* Whether a frame is a note about the stack or about time, and no function: it stays. */
+bool own_fold_is_note(const struct own_fold *f, frameid frame);
 
 /* The verdict on the function of a frame that `depth` others are inlined into: 0 is the innermost.
  */

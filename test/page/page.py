@@ -236,7 +236,7 @@ def compare(tap, page, name, want, whole):
 
 def test_numbers(tap, kin, folder, page, url):
     write_recording(folder)
-    write(tap, kin, folder, 'threads.html', 'threads.script')
+    write(tap, kin, folder, 'threads.html', '--own=no', 'threads.script')
     page.go(url.format('threads.html') + '#functions')
     settle(page)
     all_of = {e: reported(kin, folder, '--event', e, 'threads.script') for e in ('task-clock', 'cache-misses')}
@@ -329,6 +329,113 @@ def test_left_out(tap, kin, folder, page, url):
     low, high = [float(x) for x in re.findall(r'[\d.]+(?= %)', said)]
     truth = 100 * want['malloc'][1] / whole
     tap.ok(low - .005 <= truth <= high + .005, 'of several names left out the bounds are said', f'{said} {truth}')
+
+
+def write_stacks_of_others(folder, name, samples, depth):
+    """Random stacks of own code, libraries and the kernel, with recursion."""
+    rand = random.Random(11)
+    places = [(f'{kind}{i}', 0x1000 * at + 0x40 * i, path) for at, (kind, path, n) in enumerate(
+        (('own', '/opt/app/prog', 9), ('sort', '/usr/lib/libsort.so', 7), ('copy', '/usr/lib/libc.so.6', 7), ('enter', '[kernel.kallsyms]', 3)), 1)
+        for i in range(n)]
+    with open(os.path.join(folder, name), 'w', encoding='utf-8') as f:
+        for i in range(samples):
+            own, others, kernel = places[:9], places[9:-3], places[-3:]
+            users = own + others if rand.random() < .9 else others
+            stack = [rand.choice(kernel)] * (rand.random() < .2) + [rand.choice(users) for _ in range(rand.randrange(1, depth))]
+            f.write(f'prog 7/7 {5 + i / 1000:.6f}: {rand.randrange(1, 2000)} {rand.choice(("cpu-clock", "faults"))}:\n')
+            f.writelines(f'\t{address:x} {function}+0x0 ({path})\n' for function, address, path in stack)
+            f.write('\n')
+
+
+OWN = 'document.querySelector("#filters label[aria-keyshortcuts=o] input")'
+
+
+def test_own(tap, kin, folder, page, url):
+    """The page folds the code of others as kin report does, in the browser, with all that it can select."""
+    own = ['--own=/opt/app', '--foreign=/usr/lib']
+    write_stacks_of_others(folder, 'others.script', 3000, 12)
+    write_stacks_of_others(folder, 'others-large.script', 20000, 6)
+    data = test_file(tap, write(tap, kin, folder, 'others.html', *own, '--max-size=50M', 'others.script'), 'own code')
+    large = unpack(write(tap, kin, folder, 'others-large.html', *own, '--max-size=210K', 'others-large.script'))
+    tap.ok(large['left_out'] > 1000 and not data['left_out'], 'own code: frames are left out of the large one', f"{large['left_out']} {data['left_out']}")
+    for name, options, address in (
+            ('others', [], ''), ('others', ['--event', 'faults'], 'e=faults'), ('others', ['--time', '6,6.9999995'], 't=1-2'),
+            ('others', ['--object', 'libc.so.6'], f'o={[os.path.basename(o) for o in data["objects"]].index("libc.so.6")}'),
+            ('others-large', [], ''), ('others-large', ['--event', 'faults'], 'e=faults')):
+        event = options if options[:1] == ['--event'] else ['--event', 'cpu-clock']
+        page.go(url.format(f'{name}.html') + f'#functions?{address or "e=cpu-clock"}' + ('' if 'e=' in address else '&e=cpu-clock'))
+        settle(page)
+        whole = sum(s for s, _ in reported(kin, folder, *event, f'{name}.script').values())
+        for mine, chosen in ((True, own), (False, ['--own=no'])):
+            compare(tap, page, f'{name}, {" ".join(options) or "all"}: {"own code" if mine else "all functions"} as in kin report',
+                    reported(kin, folder, *chosen, *event, *(options if event != options else []), f'{name}.script'), whole)
+            page.key('o')
+            settle(page)
+    page.go(url.format('others.html'))
+    settle(page)
+    first = page.run(CELLS)
+    begins = page.run(f'[{OWN}.checked, document.querySelector("main h2 + p").textContent]')
+    tap.ok(begins[0] and begins[1].startswith('Own code') and all(re.match(r'own\d|\[', r[4]) for r in first if len(r) > 4), 'the summary leads with own code', f'{begins} {first}')
+    page.click_on(OWN)
+    settle(page)
+    tap.ok(page.run('location.hash') == '#summary?own=0' and any(r[4].startswith('sort') for r in page.run(CELLS) if len(r) > 4), 'a click shows all functions', page.run('location.hash'))
+    for options, name, begins in ((['--own=no'], 'others.script', False), (own, 'others.script', True), ([], 'others.script', True), ([], 'hostile.folded', False),
+                                  (['--own'], 'hostile.folded', True)):
+        run(kin, folder, 'html', '-o', 'begins.html', *options, name)
+        found = unpack(open(os.path.join(folder, 'begins.html'), encoding='utf-8').read())['own']['begins']
+        tap.ok(found == begins, f'{name} {" ".join(options)}: the page begins {"with own code" if begins else "with all functions"}', str(found))
+
+
+PROGRAM_WITH_LIBRARY = '''#include <stdio.h>
+#include <stdlib.h>
+#include "lib.h"
+__attribute__((noipa)) unsigned inlines(unsigned n) {
+	unsigned s = 0;
+	for (unsigned i = 0; i < n; i++)
+		s += mix(i); /* inlined */
+	return s;
+}
+static int order(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+__attribute__((noipa)) int sorts(int n) {
+	int *a = malloc(n * sizeof(*a));
+	for (int i = 0; i < n; i++)
+		a[i] = i * 7919 % 10007;
+	qsort(a, n, sizeof(*a), order); /* called */
+	return a[n / 2];
+}
+int main(void) { return printf("%u %d\\n", inlines(400000), sorts(400000)) < 0; }
+'''
+
+
+def test_own_program(tap, kin, folder, page, url):
+    """The same of a real program: functions of others are inlined, and call back."""
+    os.makedirs(os.path.join(folder, 'lib'), exist_ok=True)
+    with open(os.path.join(folder, 'lib', 'lib.h'), 'w') as f:
+        f.write('static inline __attribute__((always_inline)) unsigned mix(unsigned x) { for (int i = 0; i < 100; i++) x = x * 1664525 + 1013904223; return x; }\n')
+    with open(os.path.join(folder, 'calls.c'), 'w') as f:
+        f.write(PROGRAM_WITH_LIBRARY)
+    built = subprocess.run(['cc', '-O2', '-g', '-Ilib', '-o', 'calls', 'calls.c'], cwd=folder, capture_output=True)
+    run(kin, folder, 'record', '-q', '-o', 'calls.kin', './calls')
+    if built.returncode or not os.path.exists(os.path.join(folder, 'calls.kin')):
+        tap.skip('own code of a program', 'no compiler, or nothing could be measured')
+        return
+    foreign = '--foreign=' + os.path.join(folder, 'lib')
+    for inlines in ([], ['--no-inline']):
+        run(kin, folder, 'html', '-o', 'calls.html', foreign, *inlines, 'calls.kin')
+        page.go(url.format('calls.html') + '#functions')
+        settle(page)
+        want = reported(kin, folder, foreign, *inlines, 'calls.kin')
+        compare(tap, page, f'own code of a program {" ".join(inlines)}', want, sum(s for s, _ in want.values()))
+    run(kin, folder, 'html', '-o', 'calls.html', foreign, 'calls.kin')
+    page.go(url.format('calls.html'))
+    settle(page)
+    paid = page.run('Object.fromEntries([...document.querySelectorAll("main .paid")].map(p => [p.parentNode.firstChild.textContent, p.textContent]))')
+    tap.ok(paid.get('inlines', '').startswith('mix ') and paid.get('sorts', '').startswith('qsort'), 'functions say what they pay for', str(paid))
+    lines = page.run('[...[...document.querySelectorAll("main h2")].find(h => h.textContent === "Lines of own code").nextSibling.querySelectorAll("tr")].map(r => '
+                     '[parseFloat(r.innerText), r.cells[2].innerText.trim()])')
+    want = run(kin, folder, 'report', foreign, 'calls.kin').stdout.split('Lines of own code')[1]
+    for share, text in lines[:2]:
+        tap.ok(f'{share:.2f}%' in want and text in want, f'lines of own code are those of kin report: {text}', f'{lines}\n{want}')
 
 
 # The text that the page shows for the selected frame of the flame graph.
@@ -1014,7 +1121,7 @@ def test_shown(tap, kin, folder, page, url):
     there = page.run('document.querySelector("h2").textContent')
     page.run('history.back()')
     settle(page)
-    seen = page.run('`${document.querySelector("input").value} ${document.querySelectorAll("tbody tr").length} ${document.querySelectorAll("th")[1].ariaSort} ${scrollY}`')
+    seen = page.run('`${document.querySelector("main input").value} ${document.querySelectorAll("tbody tr").length} ${document.querySelectorAll("th")[1].ariaSort} ${scrollY}`')
     tap.ok(there.startswith('level39') and seen == 'LEVEL39 111 descending 300', '/ searches; Back finds the list as it was', f'{there} {seen}')
     for width in (360, 1200, 2560):
         page.size(width, 800)
@@ -1222,6 +1329,8 @@ def main():
             tap.part(test_numbers, tap, kin, folder, page, url)
             tap.part(test_left_out, tap, kin, folder, page, url)
             tap.part(test_left_out_of_library, tap, kin, folder, page, url)
+            tap.part(test_own, tap, kin, folder, page, url)
+            tap.part(test_own_program, tap, kin, folder, page, url)
             tap.part(test_flame, tap, kin, folder, page, url)
             tap.part(test_graph, tap, kin, folder, page, url)
             tap.part(test_timeline, tap, kin, folder, page, url)

@@ -224,15 +224,18 @@ function hottest_code() {
 	if (!has_code())
 		return null;
 	const code = code_at_hand(), hits = hits_at_hand(), most = list => list.filter(x => x.share > 0).sort((a, b) => b.share - a.share).slice(0, 5);
-	const lines = most(code.files.flatMap((x, i) => x.rows.map(r => ({ share: measured(r, hits).self, text: r.source,
-		name: `${base_name(x.name)}:${r.line}`, link: link_to("code", `s${i}`, { l: r.line }) }))));
+	const line = (r, i, share) => ({ share, text: r.source, name: `${base_name(r.file)}:${r.line}`, link: link_to("code", `s${i}`, { l: r.line }) });
+	const is_own = !hits && own_at_hand() && !rewrites_at_hand().length, rows = code.files.flatMap((x, i) => x.rows.map(r => [r, i]));
+	const row_of = new Map(is_own ? rows.map(([r, i]) => [r.file + "\n" + r.line, [r, i]]) : []);
+	const lines = most(is_own ? data.own.lines.map(([file, l, weight]) => [row_of.get(data.files[file] + "\n" + l), weight]).filter(([row]) => row)
+		.map(([row, weight]) => line(...row, weight / share_base(look()))) : rows.map(row => line(...row, measured(row[0], hits).self)));
 	const instructions = most(code.functions.map((c, i) => {
 		const r = hottest_of(c.rows, hits);
 		return { share: r ? measured(r, hits).self : 0, text: r && r.instruction.replace(`<${c.name}`, "<"), name: c.name, link: link_to("code", `f${i}`, { h: 1 }) };
 	}));
 	const part = (title, list) => (list.length ? [el("h2", {}, title), plain_table(list.map(r => el("tr", {}, share_cell(r.share),
 		el("td", { class: "name" }, el("div", { class: "clip", title: r.name }, el("a", { href: r.link }, shown_of(r.name)))), line_of(r.text || ""))), title)] : null);
-	return [note_of_whole(), part("Hottest lines", lines), part("Hottest instructions", instructions)];
+	return [note_of_whole(), part(is_own ? "Lines of own code" : "Hottest lines", lines), part("Hottest instructions", instructions)];
 }
 
 function view_code(argument) {

@@ -32,10 +32,10 @@ function select_of(label, options, chosen, choose) {
 	return el("label", {}, label + " ", e);
 }
 
-function checkbox_of(label, chosen, choose) {
+function checkbox_of(label, chosen, choose, attributes) {
 	const e = el("input", { type: "checkbox", onchange: () => choose(e.checked) });
 	e.checked = chosen;
-	return el("label", {}, e, " " + label);
+	return el("label", attributes, e, " " + label);
 }
 
 // The view's field for a text or /expression/ in names of functions, which is kept in the address.

@@ -1,24 +1,27 @@
 """Turns the page's files into a C header: embed.py OUTPUT FILE...
 
 All code becomes one string, page_js, in a scope of its own: without comments, without unnecessary blanks and line ends
-(every statement ends with a semicolon), and with short names for what the files declare. Each other file becomes a
+(every statement ends with a semicolon), and with short names for all that the files declare. Each other file becomes a
 string with the file's name.
 """
 import base64
+import collections
 import hashlib
+import itertools
 import os
 import re
+import string
 import sys
 
-# Tokens: a string, a template up to its end or its first expression, a regular expression ("/" after the
+# Tokens: a string, a template up to its end or its first expression, a number, a regular expression ("/" after the
 # characters in BEFORE_REGULAR can only begin one), a comment, blanks.
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'')
 TEMPLATE = re.compile(r'[^`\\$]*(?:(?:\\.|\$(?!\{))[^`\\$]*)*(`|\$\{)', re.S)
 REGULAR = re.compile(r'/(?![/*])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*')
 COMMENT = re.compile(r'//[^\n]*')
+NUMBER = re.compile(r'\d[\w.]*(?:(?<=e)[+-]\d+)?')
 BLANKS = re.compile(r'\s+')
 WORD = re.compile(r'[A-Za-z_$][\w$]*')
-DECLARED = re.compile(r'\b(?:function|const|let) (\w{3,})')
 BEFORE_REGULAR = '(,=:[!&|?{};>\n'
 
 
@@ -35,7 +38,8 @@ def without_blanks(text):
 
     while at < len(text):
         c, last = text[at], out[-1][-1] if out else '\n'
-        found = STRING.match(text, at) or COMMENT.match(text, at) or BLANKS.match(text, at) or WORD.match(text, at)
+        found = STRING.match(text, at) or COMMENT.match(text, at) or BLANKS.match(text, at) or WORD.match(text, at) or \
+            NUMBER.match(text, at)
         if not found and c == '/' and last in BEFORE_REGULAR:
             found = REGULAR.match(text, at)
         if c == '`':
@@ -64,18 +68,96 @@ def without_blanks(text):
     return out
 
 
-def short_names(tokens, names):
-    """The tokens with short forms of `names`, except names that are also used for a property."""
-    uses, short = {}, {}
-    for i, t in enumerate(tokens):
-        if t in names:
-            uses.setdefault(t, []).append((''.join(tokens[max(i - 3, 0):i]), tokens[i + 1]))
-    words = set(tokens)
-    free = (n for n in map('${:x}'.format, range(1 << 16)) if n not in words)
-    for name in sorted(uses, key=lambda n: -len(uses[n])):
-        if not any((before[-1:] == '.' and before != '...') or (before[-1:] in ('{', ',') and after in (':', ',', '}')) for before, after in uses[name]):
-            short[name] = next(free)
-    return [short.get(t, t) for t in tokens]
+BEFORE_OBJECT = set('=([,:?.|&') | {'return', 'const', 'let'}  # a brace after one of these is an object or a pattern, and no block
+NEVER = {'of', 'async', 'await', 'get', 'set', 'static'}  # words of the language where it wants them
+OPEN, CLOSE = ('(', '[', '{'), (')', ']', '}')
+LETTERS = string.ascii_letters + '_$'
+
+
+class Names:
+    """The names that the code declares, and which of its words are no such names but properties."""
+
+    def __init__(self, tokens):
+        self.tokens, self.declared, self.ends = tokens, set(), {}
+        self.properties, self.both = set(), set()  # numbers of tokens: "{ name: 1 }", "x.name"; "{ name }" names a property and a variable
+        self.match()
+        for i, t in enumerate(self.tokens):
+            self.look_at(i, t)
+
+    def match(self):
+        """Finds the end of each bracket, and the properties in objects."""
+        stack, at = [], self.tokens
+        for i, t in enumerate(at):
+            if t in OPEN or t.endswith('${'):
+                stack.append((i, t == '{' and i and at[i - 1] in BEFORE_OBJECT))
+            elif t in CLOSE:
+                self.ends[stack.pop()[0]] = i
+            elif WORD.fullmatch(t) and stack and stack[-1][1] and at[i - 1] in ('{', ','):
+                (self.properties if at[i + 1] in (':', '(') else self.both).add(i)
+
+    def look_at(self, i, t):
+        at = self.tokens
+        if t in ('const', 'let'):
+            self.declaration(i + 1)
+        elif t == 'function' and WORD.fullmatch(at[i + 1]):
+            self.declared.add(at[i + 1])
+        elif t == '(' and (at[self.ends[i] + 1:self.ends[i] + 3] == ['=', '>'] or at[i - 1] in ('function', 'catch') or at[i - 2] == 'function'):
+            self.elements(i)
+        elif WORD.fullmatch(t):
+            if at[i + 1:i + 3] == ['=', '>']:
+                self.declared.add(t)
+            if at[i - 1] == '.' and at[i - 3:i] != ['.', '.', '.']:
+                self.properties.add(i)
+
+    def declaration(self, i):
+        while True:
+            i = self.after(self.pattern(i))
+            if self.tokens[i] != ',':
+                return
+            i += 1
+
+    def after(self, i):
+        """Behind the value that a name gets, if it gets one."""
+        if self.tokens[i] != '=':
+            return i
+        while self.tokens[i] not in (',', ';', *CLOSE):
+            i = self.ends.get(i, i) + 1
+        return i
+
+    def pattern(self, i):
+        at = self.tokens
+        while at[i] == '.':
+            i += 1
+        if at[i] in OPEN:
+            return self.elements(i)
+        self.declared.add(at[i])
+        return i + 1
+
+    def elements(self, i):
+        end, i = self.ends[i], i + 1
+        while i < end:
+            if self.tokens[i] == ',':
+                i += 1
+                continue
+            if self.tokens[i + 1] == ':':
+                i += 2
+            i = self.after(self.pattern(i))
+        return end + 1
+
+
+def short_names(tokens):
+    """The code with short forms of all names that it declares."""
+    found = Names([t for t in tokens if t != ' '])
+    is_name = lambda i, t: t in found.declared and i not in found.properties
+    uses = collections.Counter(t for i, t in enumerate(found.tokens) if is_name(i, t))
+    kept = NEVER.union(t for i, t in enumerate(found.tokens) if not is_name(i, t))
+    short = (n for size in (1, 2, 3) for n in map(''.join, itertools.product(LETTERS, repeat=size)) if n not in kept)
+    forms = {name: next(short) for name in sorted(uses.keys() - NEVER, key=lambda n: (-uses[n] * len(n), n))}
+    out, i = [], 0
+    for t in tokens:
+        out.append(t if t == ' ' or i in found.properties else (f'{t}:' if i in found.both and t in forms else '') + forms.get(t, t))
+        i += t != ' '
+    return out
 
 
 def style_without_blanks(text):
@@ -101,9 +183,7 @@ def read(path):
 
 
 def code_of(paths):
-    sources = [read(p).decode() for p in paths]
-    names = {n for text in sources for n in DECLARED.findall(text)}
-    return ''.join(short_names([t for text in sources for t in without_blanks(text)], names)).encode()
+    return ''.join(short_names([t for p in paths for t in without_blanks(read(p).decode())])).encode()
 
 
 texts = {os.path.basename(p).replace('.', '_'): read(p) for p in sys.argv[2:] if not p.endswith('.js')}

@@ -18,6 +18,15 @@ function line_of(name, link, shown, ...marks) {
 
 function name_cell(f) { return line_of(f.name, link_to("function", f.id), f.shown, kind_mark(f), cycle_mark(f.cycle)); }
 
+const PAID = 3, LEAST_PAID = .005; // names beside a function, share of each
+
+// What a function pays for, beside its name.
+function paid_mark(f) {
+	const base = share_base(look()), list = (payments_at_hand().get(f.id) || []).filter(([, time]) => time / base >= LEAST_PAID);
+	const text = list.slice(0, PAID).map(([name, time]) => `${name} ${percent(time / base)}`).join(", ");
+	return list.length ? el("span", { class: "paid", title: `${f.shown} pays for ${text}` }, text) : null;
+}
+
 const has_name = (test, f) => test(f.name) || test(f.shown);
 
 function object_cell(f) {
@@ -33,7 +42,11 @@ function function_columns() {
 	];
 	if (has_calls())
 		columns.push(minor(number_column("Calls", r => r.f.calls, count)));
-	columns.push({ title: "Function", key: r => r.f.shown, cell: r => name_cell(r.f) });
+	columns.push({ title: "Function", key: r => r.f.shown, cell: r => {
+		const cell = name_cell(r.f);
+		cell.firstChild.append(...[own_at_hand() && paid_mark(r.f)].filter(x => x));
+		return cell;
+	} });
 	if (functions.some(f => f.object && f.object !== functions[0].object))
 		columns.push(minor({ title: "Object", key: r => base_name(r.f.object || ""), cell: r => object_cell(r.f) }));
 	return columns;
@@ -81,13 +94,22 @@ function function_search(how, few, caption) {
 		table.choose(list);
 		list.forEach(r => { has[r.f.id] = 1; });
 		said.textContent = !input.value ? "" : !pattern_of(input.value) ? "this is no regular expression"
-			: `${count(list.length)} functions, by name or library${paths ? `: ${text_of_share(has)} have one on the stack` : ""}`;
+			: `${count(list.length)} ${own_at_hand() ? "of own " : ""}functions, by name or library${paths ? `: ${text_of_share(has)} have one on the stack` : ""}`;
 		say(said.textContent);
 	}
 	const shown = how.shown;
 	choose();
 	how.shown = shown;
 	return { tools: el("div", { class: "tools" }, input, said), table: table.element };
+}
+
+// Whose code is listed, and how to see the other list.
+function own_note() {
+	if (!data.own)
+		return null;
+	const folded = own_at_hand(), { share, folded: paid } = data.own;
+	return el("p", { class: "note" }, folded ? `Own code, with what it calls of others' in its Self (${percent(paid)} of the time); stacks without own code have a row for each library. `
+		: `All functions. Own code is on the stack ${percent(share)} of the time. `, el("a", { href: other_code() }, folded ? "All functions" : "Own code"), ": key o");
 }
 
 function view_summary() {
@@ -97,7 +119,7 @@ function view_summary() {
 	figure(paths ? amount(look().whole) : facts().total ? show_time(facts().total) : "0", paths && event_of().name !== "samples" ? "of " + event_of().name : "in all");
 	for (const s of info.filter(r => r.about === "samples" && r.fact !== "distinct stacks"))
 		figure(count(s.value), s.fact === "samples" ? s.fact : "samples of " + s.fact); // the data names no event
-	figure(count(functions.length), "functions");
+	figure(count(list_functions().length), "functions");
 	const lost = fact("audit", "lost");
 	if (lost)
 		figure(count(lost), "samples lost");
@@ -110,7 +132,7 @@ function view_summary() {
 		el("div", { class: "big" }, figures), data.warnings.map(w => el("p", { class: "warn" }, w)),
 		notes_of(data.tables.functions, data.tables.graph), data.hints.map(h => el("p", { class: "note" }, `Hint: ${h}`)),
 		data.findings.length ? [el("h2", {}, "What stands out"), el("ul", {}, data.findings.map(f => el("li", {}, f)))] : null,
-		el("h2", {}, "Where the time was spent"), search.tools, search.table, waits_card(), hottest_code(),
+		el("h2", {}, "Where the time was spent"), own_note(), search.tools, search.table, waits_card(), hottest_code(),
 		by_cycle.size ? [el("h2", {}, "Cycles"), cycle_list()] : null,
 		el("h2", {}, "How far to trust this"), table(info.filter(is_audit), "How far to trust this"),
 		el("h2", {}, "What the data holds"), table(info.filter(r => !is_audit(r)), "What the data holds"),
@@ -121,7 +143,7 @@ const listing = { how: sorting() }; // state as the user left it
 
 function view_functions() {
 	const search = function_search(listing.how, null, "Functions");
-	return [search.tools, notes_of(data.tables.functions), lossy_note(), search.table];
+	return [own_note(), search.tools, notes_of(data.tables.functions), lossy_note(), search.table];
 }
 
 // ---- one function
@@ -188,6 +210,13 @@ function neighbourhood(f, lists, base) {
 	return calls.length ? region("Neighbourhood in the call graph", drawing_of({ nodes, calls }, f, 5 * 260, link, null).element) : null;
 }
 
+// What an own function pays for.
+function payments_of(f, base) {
+	const list = payments_at_hand().get(f.id) || [];
+	return list.length ? el("p", {}, "Self has what it calls of others': ", list.slice(0, 10).map(([name, time], i) => [i ? ", " : "", el("span", { class: "name" }, name), ` ${percent(time / (base || 1))}`]),
+		list.length > 10 ? ` and ${count(list.length - 10)} more` : "") : null;
+}
+
 function view_function(argument) {
 	const f = functions[Number(argument)];
 	if (!f)
@@ -198,6 +227,8 @@ function view_function(argument) {
 	const figure = (text, what) => el("div", {}, el("b", {}, text), what);
 	return [
 		el("h2", { class: "name title" }, f.shown, kind_mark(f)), f.shown === f.name ? null : el("p", { class: "name soft" }, f.name),
+		own_at_hand() && !row.total && f.id < all_paths.others ? el("p", { class: "note" }, "Code of others: it is in the Self of the own functions that call it. ", el("a", { href: other_code() }, "All functions"), ": key o") : null,
+		payments_of(f, base),
 		el("p", { class: "soft" }, f.object || ""),
 		el("div", { class: "big" }, figure(percent(row.share), `self: ${show_time(row.self)}`),
 			figure(percent(row.total_share), `with callees: ${show_time(row.total)}`),

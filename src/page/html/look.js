@@ -1,7 +1,8 @@
 // The current view of the data: functions and their times for the event, interval and threads in
 // the address.
 
-let data = null, paths = null; // paths: null if there are no samples
+let data = null, paths = null; // paths: as they are shown; null if there are no samples
+let all_paths = null;          // as they were recorded
 let functions = [];            // all functions: first those of paths, then those that only tables have
 const by_name = new Map();     // "name\nobject" -> function; inlined ones are "name (inlined)\nobject"; of several of
                                // one name the first, and each as "name\nobject\naddress"
@@ -71,13 +72,31 @@ function name_addresses() {
 		f.shown = `${base_name(f.object)} (no symbols)` + (count.get(f.object) > 1 ? " " + f.name : "");
 }
 
+let libraries = []; // for each function of others its number in own code: that of its library, or its own
+
+// Adds the functions that stand for libraries where there is no own code: "[libc.so.6]".
+function add_libraries() {
+	const known = new Map();
+	libraries = functions.slice().map(f => {
+		const name = f.object[0] !== "[" ? `[${base_name(f.object)}]` : f.object === "[unknown]" && f.kind & 1 ? "[kernel]" : f.object;
+		const key = name + "\n" + f.object;
+		if (f.kind & (OWN | NOTE | BARE) || f.name === name)
+			return f.id;
+		if (!known.has(key))
+			known.set(key, (functions.find(x => x.name === name && x.object === f.object) || add_function({ name, object: f.object, kind: f.kind & 1 })).id);
+		return known.get(key);
+	});
+}
+
 function take_data(read) {
 	data = read;
 	forms = new Map(Object.entries(data.shown || {}));
 	if (data.functions) {
-		paths = make_paths(data);
 		data.functions.name.forEach((name, i) => add_function({ name, object: data.objects[data.functions.object[i]],
 			kind: data.functions.kind[i], address: data.functions.address[i] }));
+		if (data.own)
+			add_libraries();
+		all_paths = paths = make_paths(data, functions.length);
 	}
 	take_rows();
 	name_addresses();
@@ -136,7 +155,66 @@ function focus_at_hand() {
 	return (/^\d+$/.test(id) && functions[id]) || null;
 }
 
-const is_part = () => !!(stretch_at_hand() || threads_at_hand() || object_at_hand() !== null);
+// Whether the code of others is folded, in this address.
+const own_at_hand = () => !!data.own && (state.keys.own ? state.keys.own === "1" : data.own.begins);
+const other_code = () => changed({ own: own_at_hand() === data.own.begins ? String(Number(!data.own.begins)) : null, z: null, w: null });
+
+// How stacks can be rewritten: by a letter, as in an address; parts: fewer of them are left.
+const REWRITES = {
+	x: { make: paths_without, text: f => `without ${f}`, act: "leave out", help: "leaves out all stacks with it", parts: true },
+	m: { make: merged_paths, text: f => `${f} in its callers`, act: "merge", help: "takes it out of all stacks: its callers have its Self" },
+	r: { make: rooted_paths, text: f => `from ${f} on`, act: "as root", help: "only stacks with it, from it on", parts: true },
+	c: { make: paths_without_recursion, text: () => "recursion folded" },
+};
+
+function rewrites_at_hand() {
+	return (state.keys.tr || "").split(".").map(text => ({ text, how: REWRITES[text[0]], f: functions[text.slice(1)] }))
+		.filter(r => r.how && (r.how.make.length < 2 || (r.f && r.f.id < all_paths.others)));
+}
+
+const with_rewrite = text => changed({ tr: [...rewrites_at_hand().map(r => r.text), text].join("."), z: null, w: null });
+
+let known_paths = null;
+
+// The paths for this address.
+function paths_at_hand() {
+	const rewrites = rewrites_at_hand(), key = own_at_hand() + rewrites.map(r => r.text).join(".");
+	if (!known_paths || known_paths.key !== key) {
+		let made = own_at_hand() ? own_paths(all_paths, data.functions.kind, libraries) : all_paths;
+		for (const { how, f } of rewrites)
+			made = how.make(made, f && f.id);
+		known_paths = { key, made };
+	}
+	return known_paths.made;
+}
+
+// What a function is known as to those who pay for it.
+function payee_name(f, is_script) {
+	if (f.kind & 1)
+		return /^(entry_SYSCALL|do_syscall|el0_svc|el0t_64_sync|entry_INT80|do_trap_ecall)/.test(f.name) ? "system calls" : f.name.includes("page_fault") ? "page faults" : "the kernel";
+	return is_script || /^\[?0x/.test(f.name) ? base_name(f.object).replace(/(.)\.so.*/, "$1") : name_in_box(f.shown);
+}
+
+// What own functions pay for in the selection: function -> [[name, time]], most first. Computed once.
+function payments_at_hand() {
+	if (!own_at_hand())
+		return new Map();
+	const now = look();
+	if (!now.payments) {
+		now.payments = new Map();
+		for (const [of, sums] of rewrites_at_hand().length ? [] : payments(all_paths, data.functions.kind, own_of(all_paths, now.at).own)) {
+			const names = new Map();
+			for (const [f, time] of sums) {
+				const name = payee_name(functions[f], /^(py::|JS:)/.test(functions[of].name));
+				names.set(name, (names.get(name) || 0) + time);
+			}
+			now.payments.set(of, [...names].sort((a, b) => b[1] - a[1]));
+		}
+	}
+	return now.payments;
+}
+
+const is_part = () => !!(stretch_at_hand() || threads_at_hand() || object_at_hand() !== null || rewrites_at_hand().some(r => r.how.parts));
 
 // Objects that samples of the event were taken in, most time first.
 function objects_there() {
@@ -164,9 +242,9 @@ function look() {
 		}
 		const { own, samples } = own_of(paths, at), runs = data.runs[side];
 		let whole = 0;
-		for (let i = 0; i < paths.n_samples; i++)
-			if (paths.event[i] === event * 2 + side)
-				whole += paths.weight[i];
+		for (let i = 0; i < all_paths.n_samples; i++)
+			if (all_paths.event[i] === event * 2 + side)
+				whole += all_paths.weight[i];
 		if (runs > 1 && is_comparison()) // a comparison shows the average of the runs
 			own.forEach((v, i) => { own[i] = v / runs; });
 		const total = totals_of(paths, own), sums = sums_of(paths, at, own, total);
@@ -206,7 +284,7 @@ function list_functions() {
 	const now = look(), base = share_base(now), rows = [];
 	functions.forEach((f, i) => {
 		const self = i < paths.others ? now.sums.self[i] : 0, total = i < paths.others ? now.sums.total[i] : 0;
-		if (total || (f.calls && is_whole(now.at)))
+		if (total || (f.calls && is_whole(now.at) && paths === all_paths))
 			rows.push({ f, self, total, share: self / base, total_share: total / base, lossy: !!now.sums.lossy[i] });
 	});
 	return rows;

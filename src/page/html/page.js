@@ -40,6 +40,12 @@ function filters() {
 	if (objects.length > 1)
 		list.push(select_of("In", [["", "all programs and libraries"], ...objects.map(o => [String(o), base_name(data.objects[o])])],
 			state.keys.o || "", o => go_to(changed({ o: o || null, z: null, w: null }))));
+	if (data.own)
+		list.push(checkbox_of("own code", own_at_hand(), () => go_to(other_code()), { "aria-keyshortcuts": "o",
+			title: "the code of others, such as libraries, is in the Self of the own functions that call it (key o)" }));
+	const rewrites = rewrites_at_hand();
+	for (const r of rewrites)
+		list.push(away(r.how.text(r.f && name_in_box(r.f.shown)), { tr: rewrites.filter(x => x !== r).map(x => x.text).join("."), z: null, w: null }));
 	if (stretch)
 		list.push(away(`${seconds(stretch.from)} to ${seconds(stretch.to)}`, { t: null, z: null, w: null }));
 	if (threads)
@@ -55,6 +61,7 @@ function show() {
 	leaving.abort();
 	leaving = new AbortController();
 	state = parse_address(location.hash);
+	paths = all_paths && paths_at_hand();
 	const views = views_there(), first = Object.keys(views)[0], known = { function: view_function, cycle: view_cycle };
 	const name = views[state.view] || known[state.view] ? state.view : first, chosen = known[name] || views[name][1];
 	document.title = data.title;
@@ -70,7 +77,11 @@ function begin() {
 	addEventListener("scroll", () => scrolled.set(location.hash, scrollY), { passive: true });
 	addEventListener("keydown", e => {
 		const search = main.querySelector("input[type=search]");
-		if (e.key !== "/" || e.ctrlKey || e.metaKey || e.altKey || !search || e.target.matches("input, select"))
+		if (e.ctrlKey || e.metaKey || e.altKey || e.target.matches("input:not([type=checkbox]), select"))
+			return;
+		if (e.key === "o" && data.own)
+			go_to(other_code());
+		if (e.key !== "/" || !search)
 			return;
 		e.preventDefault();
 		search.focus();

@@ -1,34 +1,35 @@
 // Sums over call paths and samples. Does not touch the document.
 //
 // Nodes are in preorder: a caller, then everything below it; node 0 is the root. The number of
-// functions, as a function, stands for dropped nodes.
+// functions, `others`, as a function, stands for dropped nodes.
 
-function make_paths(data) {
-	const c = data.columns, n = c.node_up.length + 1;
+const signed_of = d => (d % 2 ? -(d + 1) / 2 : d / 2); // as differences are in columns
+
+function make_paths(data, others) {
+	const c = data.columns, n = c.node_up.length + 1, names = data.functions.name.length;
 	const caller = new Uint32Array(n), fn = new Uint32Array(n), depth = new Uint32Array(n);
 	for (let i = 1, at = 0; i < n; i++) {
 		for (let up = c.node_up[i - 1]; up; up--)
 			at = caller[at];
 		caller[i] = at;
 		depth[i] = depth[at] + 1;
-		fn[i] = c.node_function[i - 1];
+		fn[i] = c.node_function[i - 1] < names ? c.node_function[i - 1] : others;
 		at = i;
 	}
 	const n_samples = c.sample_time.length, time = new Float64Array(n_samples), node = new Uint32Array(n_samples);
 	for (let i = 0, t = 0, at = 0; i < n_samples; i++) {
-		const d = c.sample_node[i];
 		time[i] = t += c.sample_time[i];
-		node[i] = at += d % 2 ? -(d + 1) / 2 : d / 2;
+		node[i] = at += signed_of(c.sample_node[i]);
 	}
-	const others = data.functions.name.length, object = new Int32Array(n_samples);
+	const object = new Int32Array(n_samples);
 	fn[0] = others + 1; // the root has no function
 	for (let i = 0; i < n_samples; i++) // samples of dropped nodes have an object of their own
-		object[i] = node[i] && fn[node[i]] < others ? data.functions.object[fn[node[i]]] : c.sample_object[i] - 1;
+		object[i] = node[i] && fn[node[i]] < names ? data.functions.object[fn[node[i]]] : c.sample_object[i] - 1;
 	return {
 		n, caller, fn, depth, others, n_samples, time, node, object,
 		thread: Uint32Array.from(c.sample_thread), event: Uint32Array.from(c.sample_event),
 		weight: c.sample_weight, count: c.sample_count, place: Uint32Array.from(c.sample_place), n_places: c.place_line.length,
-		lost: { event: c.lost_event, fn: c.lost_function, self: c.lost_self, total: c.lost_total },
+		lost: { event: c.lost_event, fn: c.lost_function, self: c.lost_self, total: c.lost_total, own: c.lost_own.map((d, i) => c.lost_self[i] + signed_of(d)) }, exact: true,
 	};
 }
 
@@ -96,7 +97,7 @@ function sums_of(paths, at, own, total) {
 	for (let i = 0; i < lost.fn.length; i++) {
 		if (lost.event[i] !== key)
 			continue;
-		if (is_whole(at)) {
+		if (is_whole(at) && paths.exact) {
 			self[lost.fn[i]] += lost.self[i];
 			all[lost.fn[i]] += lost.total[i];
 		} else {
@@ -124,7 +125,7 @@ function calls_on(paths, total) {
 // These differ if nodes were dropped: the file has the dropped time of each function, but not of
 // several together.
 function share_of(paths, at, own, total, sums, has) {
-	let seen = 0, hidden = 0, most = 0, self = 0, all = 0, known = is_whole(at);
+	let seen = 0, hidden = 0, most = 0, self = 0, all = 0, known = is_whole(at) && paths.exact;
 	let inside = 0; // depth of the matching node that the walk is below; 0: none
 	for (let i = 1; i < paths.n; i++) {
 		if (inside && paths.depth[i] > inside)
@@ -356,10 +357,10 @@ function around(paths, own, other, f, up, total, total_other) {
 }
 
 // Folds recursion: a function that is already on the path reuses its node there. times: how often a
-// node's function was on one path, at most.
-function folded(paths, own, other) {
+// node's function was on one path, at most; place: the tree's node of each node.
+function folded(paths, own, other, place = new Uint32Array(paths.n)) {
 	const tree = growing(paths.others, other, paths.n + 1), on_path = new Int32Array(paths.others + 2).fill(-1);
-	const place = new Uint32Array(paths.n), before = new Int32Array(paths.n), depth = new Uint32Array(paths.others + 2), times = tree.times = [];
+	const before = new Int32Array(paths.n), depth = new Uint32Array(paths.others + 2), times = tree.times = [];
 	walk(paths, i => {
 		const f = paths.fn[i];
 		depth[f]++;

@@ -1,7 +1,8 @@
 // The address holds the current view: #view/argument?key=value&... Event, time and threads are kept
 // when the view changes.
 
-const KEPT = ["e", "t", "th", "o"]; // event; "1.5-2.25" in seconds; numbers of threads; number of a program or library
+const KEPT = ["e", "t", "th", "o", "own", "tr"]; // event; "1.5-2.25" in seconds; numbers of threads; number of a program or library;
+                                                 // whether the code of others is folded; how stacks are rewritten
 
 function parse_address(hash) {
 	const [where, keys] = hash.replace(/^#/, "").split("?"), [view, ...rest] = where.split("/");

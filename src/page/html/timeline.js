@@ -6,15 +6,15 @@ const KINDS = ["on-cpu", "blocked", "waiting"], KIND_NAMES = ["on a CPU", "block
 
 let known_end = 0;
 
-const is_off_cpu = i => data.events[paths.event[i] >> 1].kind !== "on-cpu";
+const is_off_cpu = i => data.events[all_paths.event[i] >> 1].kind !== "on-cpu";
 
 // The end of the last sample, or of the last time off the CPU, which begins at its sample.
 function end_of_time() {
 	if (!known_end) {
-		known_end = paths.n_samples ? paths.time[paths.n_samples - 1] + 1 : 1;
-		for (let i = 0; i < paths.n_samples; i++)
+		known_end = all_paths.n_samples ? all_paths.time[all_paths.n_samples - 1] + 1 : 1;
+		for (let i = 0; i < all_paths.n_samples; i++)
 			if (is_off_cpu(i))
-				known_end = Math.max(known_end, paths.time[i] + Math.round(paths.weight[i] / data.unit_ns));
+				known_end = Math.max(known_end, all_paths.time[i] + Math.round(all_paths.weight[i] / data.unit_ns));
 	}
 	return known_end;
 }
@@ -35,11 +35,11 @@ function lanes_of_threads() {
 		lanes.get(key).ids.push(i);
 		return lanes.get(key);
 	});
-	for (let i = 0; i < paths.n_samples; i++) {
-		const lane = of_thread[paths.thread[i]];
+	for (let i = 0; i < all_paths.n_samples; i++) {
+		const lane = of_thread[all_paths.thread[i]];
 		lane.samples.push(i);
-		if (data.events[paths.event[i] >> 1] === cpu)
-			lane.weight += paths.weight[i];
+		if (data.events[all_paths.event[i] >> 1] === cpu)
+			lane.weight += all_paths.weight[i];
 	}
 	const list = [...lanes.values()].filter(l => l.samples.length).sort((a, b) => b.weight - a.weight || a.ids[0] - b.ids[0]);
 	for (const l of list)
@@ -55,11 +55,11 @@ function activity(lane, pixels) {
 	const sums = KINDS.map(() => new Float64Array(pixels)), per_pixel = end_of_time() / pixels;
 	const cpu = cpu_event(), unit = data.unit_ns;
 	for (const i of lane.samples) {
-		const event = data.events[paths.event[i] >> 1], kind = KINDS.indexOf(event.kind);
+		const event = data.events[all_paths.event[i] >> 1], kind = KINDS.indexOf(event.kind);
 		if (kind === 0 && event !== cpu)
 			continue;
-		const size = event.unit === "ns" ? paths.weight[i] / unit : per_pixel, start = Math.max(0, paths.time[i] - (kind ? 0 : size));
-		const end = kind ? start + size : paths.time[i];
+		const size = event.unit === "ns" ? all_paths.weight[i] / unit : per_pixel, start = Math.max(0, all_paths.time[i] - (kind ? 0 : size));
+		const end = kind ? start + size : all_paths.time[i];
 		const a = Math.min(pixels - 1, Math.floor(start / per_pixel)), b = Math.min(pixels - 1, Math.floor(end / per_pixel));
 		for (let x = a; x <= b; x++)
 			sums[kind][x] += Math.min(end, (x + 1) * per_pixel) - Math.max(start, x * per_pixel) || (a === b ? per_pixel / 10 : 0);

@@ -4,7 +4,7 @@
 // the kernel, or the innermost one; caller: the first function above it in another program or
 // library. Both are numbers of functions, or null.
 function waits_at_hand(event) {
-	const now = look(), at = { ...now.at, event }, sums = new Map(), ends = new Map(), { fn, caller } = paths;
+	const now = look(), at = { ...now.at, event }, sums = new Map(), ends = new Map(), { fn, caller } = all_paths;
 	const kind = f => (functions[f] ? functions[f].kind & 1 : 0), object = f => (f < paths.others ? functions[f].object : "");
 	const end_of = node => {
 		let i = node, f;
@@ -15,16 +15,16 @@ function waits_at_hand(event) {
 			i = caller[i];
 		return [f, i ? fn[i] : null];
 	};
-	for (let i = 0; i < paths.n_samples; i++) {
-		if (paths.event[i] !== event * 2 + at.side || !passes(paths, at, i))
+	for (let i = 0; i < all_paths.n_samples; i++) {
+		if (all_paths.event[i] !== event * 2 + at.side || !passes(all_paths, at, i))
 			continue;
-		const node = paths.node[i];
+		const node = all_paths.node[i];
 		if (!ends.has(node))
 			ends.set(node, end_of(node));
-		const [f, by] = ends.get(node), key = `${paths.thread[i]} ${f} ${by}`;
+		const [f, by] = ends.get(node), key = `${all_paths.thread[i]} ${f} ${by}`;
 		if (!sums.has(key))
-			sums.set(key, { thread: paths.thread[i], f, caller: by, time: 0 });
-		sums.get(key).time += paths.weight[i];
+			sums.set(key, { thread: all_paths.thread[i], f, caller: by, time: 0 });
+		sums.get(key).time += all_paths.weight[i];
 	}
 	return [...sums.values()].sort((a, b) => b.time - a.time);
 }
