@@ -138,8 +138,8 @@ static void take_places(struct kin_live *l)
 static void add_progress(struct kin_live *l, double keep)
 {
 	struct live_progress now = live_progress(l->live);
-	l->cpu_ns = l->cpu_ns * keep + (double)(now.cpu_ns - l->seen.cpu_ns);
-	l->sampled_ns = l->sampled_ns * keep + (double)(now.sampled_ns - l->seen.sampled_ns);
+	l->cpu_ns = l->cpu_ns * keep + (double)now.cpu_ns - (double)l->seen.cpu_ns;
+	l->sampled_ns = l->sampled_ns * keep + (double)now.sampled_ns - (double)l->seen.sampled_ns;
 	l->seen = now;
 }
 

@@ -53,7 +53,7 @@ static void begun(void *arg)
 /* CPU time of the machine, which has been busy for that long since it started; 0: not known. */
 static uint64_t machine_ns(void)
 {
-	enum { IDLE = 3, IOWAIT, FIELDS = 8 }; /* user nice system idle iowait irq softirq steal */
+	enum { IDLE = 3, IOWAIT, FIELDS = 7 }; /* user nice system idle iowait irq softirq */
 	unsigned long long ticks, sum = 0;
 	FILE *f = fopen("/proc/stat", "re");
 
