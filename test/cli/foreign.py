@@ -310,12 +310,54 @@ def listings(kin):
 
 # ---- perf.data of a newer perf ----
 
-def perf_data(sample_type, read_format, records):
-    """A file of one event, of records (kind, misc, body)."""
+def perf_data(sample_type, read_format, records, features=()):
+    """A file of one event, of records (kind, misc, body), and features (number, bytes)."""
     attr = struct.pack('<IIQQQQQ', 1, 136, 0, 1000, sample_type, read_format, 0).ljust(136, b'\0') + struct.pack('<QQ', 0, 0)
     data = b''.join(struct.pack('<IHH', kind, misc, 8 + len(body)) + body for kind, misc, body in records)
     head = b'PERFILE2' + struct.pack('<QQQQQQQQ', 104, len(attr), 104, len(attr), 104 + len(attr), len(data), 0, 0)
-    return head.ljust(104, b'\0') + attr + data
+    bits, sections, texts = 0, b'', b''
+    for number, body in sorted(features):
+        bits |= 1 << number
+        sections += struct.pack('<QQ', 104 + len(attr) + len(data) + 16 * len(features) + len(texts), len(body))
+        texts += body
+    return head[:72] + bits.to_bytes(32, 'little') + attr + data + sections + texts
+
+
+SIMPLEPERF = '/data/app/libgame.so', 2, 0x2000, [(0x2010, 0x20, b'_ZN4game4drawEi'), (0x2030, 0x10, b'tick')], 0x1000
+IN_KERNEL = '[kernel.kallsyms]', 0, 0, [(0xffffffff81000000, 0x100, b'do_work')], None
+
+
+def in_plain(path, kind, addr, functions, offset):
+    body = path.encode() + b'\0' + struct.pack('<IQI', kind, addr, len(functions))
+    body += b''.join(struct.pack('<QI', a, n) + name + b'\0' for a, n, name in functions)
+    body += b'' if offset is None else struct.pack('<Q', offset)
+    return struct.pack('<I', len(body)) + body
+
+
+def in_messages(path, kind, addr, functions, offset):
+    body = message(1, path.encode()) + number(2, kind) + number(3, addr)
+    body += b''.join(message(4, number(1, a) + number(2, n) + message(3, name)) for a, n, name in functions)
+    body += b'' if offset is None else message(6, number(1, offset))
+    return struct.pack('<I', len(body)) + body
+
+
+def simpleperf(kin):
+    """Functions of files of a phone, in its data."""
+    path = SIMPLEPERF[0].encode().ljust(24, b'\0')
+    records = [(1, 2, struct.pack('<IIQQQ', 5, 5, 0x70001000, 0x2000, 0x1000) + path),
+               (1, 1, struct.pack('<IIQQQ', 0xffffffff, 0, 0xffffffff81000000, 0x1000, 0) + b'[kernel.kallsyms]'.ljust(24, b'\0')),
+               *[(9, 2, struct.pack('<QII', ip, 5, 5)) for ip in (0x70001010, 0x7000102f, 0x70001030, 0x70001040)],
+               (9, 1, struct.pack('<QII', 0xffffffff81000010, 5, 5))]
+    for number_of, how in ((128, in_plain), (132, in_messages)):
+        whole = how(*SIMPLEPERF) + how(*IN_KERNEL)
+        name = kin.file('phone.data', perf_data(3, 0, records, [(number_of, whole)]))
+        rows = {r['name']: r['self'] for r in json.loads(kin.run('flat', '-f', 'json', name).stdout)['rows']}
+        kin.tap.ok({k: rows.get(k) for k in ('game::draw(int)', 'tick', 'do_work')} == {'game::draw(int)': 2e-6, 'tick': 1e-6, 'do_work': 1e-6},
+                   f"simpleperf's functions, feature {number_of}", str(rows))
+        for cut in (3, 30, len(whole) // 2, len(whole) - 1):
+            name = kin.file('cut.data', perf_data(3, 0, records, [(number_of, whole[:cut])]))
+            done = kin.run('flat', name)
+            kin.tap.ok('the list of functions is damaged' in done.stdout, f'... cut off at {cut} bytes: said', done.stdout + done.stderr)
 
 
 def newer_perf(kin):
@@ -343,6 +385,7 @@ def main():
         unfolds(kin)
         v8(kin)
         large(kin)
+        simpleperf(kin)
         texts(kin)
         relatives(kin)
         listings(kin)

@@ -199,6 +199,8 @@ struct perf_object {
 	enum object_kind kind;
 	bool by_address; /* frames have run-time addresses: kernel, JIT */
 	bool is_loaded;
+	uint32_t symbols; /* of the data, if the file is not available (perf_symbols.c); NONE: none
+			   */
 	struct object_segment *segments; /* PT_LOAD of the file, if it is available */
 	size_t n_segments;
 	struct perf_made made;
@@ -243,6 +245,23 @@ struct perf_made perf_jit_read(struct perf *p, const char *map, const char *dump
 void perf_made_free(struct perf_made *made);
 /* The piece at the address; NULL: none. */
 const struct perf_name *perf_made_at(const struct perf_made *made, uint64_t addr);
+
+/* ---- functions in the data (perf_symbols.c) ---- */
+
+struct perf_symbols { /* of one file */
+	uint32_t kind;
+	uint64_t addr, offset;       /* link-time address at an offset in the file */
+	VEC(struct perf_name) names; /* by address, disjoint */
+};
+
+/* Reads simpleperf's feature FILE, or FILE2, whose lists are messages. False: it is damaged. */
+bool perf_symbols_read(struct perf *p, struct bytes b, bool is_message);
+/* An index into p->symbols; NONE: the data has no functions of the file with that path. */
+uint32_t perf_symbols_find(struct perf *p, const char *path);
+/* The function at a mapped address, which is *addr in the file; 0: none is known. */
+strid perf_symbols_name(const struct perf *p, uint32_t symbols, const struct perf_map *m,
+			uint64_t ip, uint64_t *addr);
+void perf_symbols_done(struct perf *p);
 
 /* ---- processes and threads (perf_tasks.c) ---- */
 
@@ -540,6 +559,8 @@ struct perf {
 	struct map64 build_ids; /* path -> build id, both in strings */
 	struct map64 object_ids;
 	VEC(struct perf_object) objects;
+	struct map64 symbols_of; /* path in strings -> index */
+	VEC(struct perf_symbols) symbols;
 	bool kernel_asked;           /* names of the kernel were looked for */
 	struct kernel *kernel_names; /* NULL: those of the running one are of another */
 	struct map64 process_ids, thread_ids;

@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "formats/perfdata/perf.h"
 
 /* u32 size, then bytes padded with NULs. NULL if there is none. */
@@ -115,6 +116,14 @@ static void read_clock(struct perf *p, struct bytes b)
 	p->source->day_ns = day - clock;
 }
 
+static void read_symbols(struct perf *p, struct bytes b, bool is_message)
+{
+	if (!perf_symbols_read(p, b, is_message))
+		perf_unread(
+			p, "names of functions are missing",
+			err_new(KIN_ERROR_FORMAT, "%s: the list of functions is damaged", p->name));
+}
+
 void perf_feature(struct perf *p, unsigned feature, struct bytes b)
 {
 	switch (feature) {
@@ -150,6 +159,10 @@ void perf_feature(struct perf *p, unsigned feature, struct bytes b)
 		break;
 	case PERF_F_CLOCK_DATA:
 		read_clock(p, b);
+		break;
+	case PERF_F_FILE:
+	case PERF_F_FILE2:
+		read_symbols(p, b, feature == PERF_F_FILE2);
 		break;
 	case PERF_F_DIR_FORMAT:
 		p->is_directory = true;

@@ -107,7 +107,8 @@ static void read_feature(struct perf *p, struct window *w, unsigned feature, str
 	static const unsigned wanted[] = {
 		PERF_F_BUILD_ID,   PERF_F_HOSTNAME,     PERF_F_ARCH,         PERF_F_NRCPUS,
 		PERF_F_EVENT_DESC, PERF_F_CPU_TOPOLOGY, PERF_F_BRANCH_STACK, PERF_F_GROUP_DESC,
-		PERF_F_DIR_FORMAT, PERF_F_OSRELEASE,    PERF_F_TRACING_DATA, PERF_F_CLOCK_DATA
+		PERF_F_DIR_FORMAT, PERF_F_OSRELEASE,    PERF_F_TRACING_DATA, PERF_F_CLOCK_DATA,
+		PERF_F_FILE,       PERF_F_FILE2
 	};
 	bool is_wanted = p->watcher;
 	note_end(p, s);

@@ -164,6 +164,8 @@ enum perf_feature {
 	PERF_F_DIR_FORMAT = 24,
 	PERF_F_COMPRESSED = 27,
 	PERF_F_CLOCK_DATA = 29,
+	PERF_F_FILE = 128, /* simpleperf's, as the next one */
+	PERF_F_FILE2 = 132,
 	PERF_FEATURES = 256,
 };
 

@@ -141,6 +141,7 @@ static uint32_t add_object(struct perf *p, const char *path, const char *build_i
 	if (*i != NONE)
 		return *i;
 	struct perf_object o = { .kind = kind,
+				 .symbols = NONE,
 				 .path = strtab_get(p->strings, name),
 				 .build_id = strtab_get(p->strings, id),
 				 .id = profile_add_object_of(p->into, path, build_id, kind,
@@ -239,6 +240,8 @@ static void load(struct perf *p, struct perf_object *o)
 					      : perf_jit_read(p, o->path, o->dump);
 	else
 		load_segments(p, o);
+	if (!o->n_segments)
+		o->symbols = perf_symbols_find(p, o->path);
 }
 
 static struct perf_object *loaded(struct perf *p, uint32_t object)
@@ -277,7 +280,9 @@ struct frame perf_object_frame(struct perf *p, const struct perf_map *m, uint64_
 	const struct perf_object *o = loaded(p, m->object);
 	struct frame f = { .object = o->id, .addr = ip, .name = m->name };
 
-	if (!o->by_address)
+	if (o->symbols != NONE && !f.name)
+		f.name = perf_symbols_name(p, o->symbols, m, ip, &f.addr);
+	else if (!o->by_address)
 		f.addr = link_time(o, m, ip);
 	else if (o->made.n_names)
 		f.name = name_at(&o->made, ip);
@@ -304,6 +309,7 @@ void perf_objects_done(struct perf *p)
 		free(p->objects.at[i].segments);
 		perf_made_free(&p->objects.at[i].made);
 	}
+	perf_symbols_done(p);
 	vec_free(&p->objects);
 	map64_free(&p->object_ids);
 }
