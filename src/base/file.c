@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,11 +52,30 @@ static struct kin_error *check_kind(int fd, const char *path, const struct file_
 		return err_os(errno, "%s", path);
 	if (S_ISDIR(st->st_mode))
 		return err_os(EISDIR, "%s", path);
-	bool is_given = fd == STDIN_FILENO ||
-			(o->allow_fifo && S_ISFIFO(st->st_mode) && file_is_descriptor(path));
+	bool is_given = fd == STDIN_FILENO || (o->allow_fifo && S_ISFIFO(st->st_mode));
 	if (!S_ISREG(st->st_mode) && !is_given)
 		return err_new(KIN_ERROR_UNSUPPORTED, "%s: not a regular file", path);
 	return NULL;
+}
+
+bool file_is_fifo(const char *path)
+{
+	struct stat st;
+	return !stat(path, &st) && S_ISFIFO(st.st_mode);
+}
+
+/* Waits until somebody writes to the FIFO, but not for ever. Then reading blocks, as usual; if
+ * nobody has it open for writing, the first read is its end. */
+static void await_writer(int fd)
+{
+	enum { PATIENCE_MS = 5000 };
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int flags = fcntl(fd, F_GETFL);
+
+	while (poll(&p, 1, PATIENCE_MS) < 0 && errno == EINTR)
+		continue;
+	if (flags >= 0)
+		fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
 }
 
 enum { LARGE_PIPE = 1 << 20 }; /* the most that any user may have, unless root says otherwise */
@@ -147,16 +167,18 @@ struct kin_error *file_read(const char *path, const struct file_opts *opts, stru
 	bool is_stdin = !strcmp(path, "-");
 	/* O_NONBLOCK keeps open() from waiting for a FIFO's writer, and does nothing to regular
 	 * files. */
-	bool may_wait = opts->allow_fifo && file_is_descriptor(path);
+	bool is_descriptor = opts->allow_fifo && file_is_descriptor(path);
 	int fd = is_stdin ? STDIN_FILENO
-			  : open(path,
-				 O_RDONLY | O_CLOEXEC | O_NOCTTY | (may_wait ? 0 : O_NONBLOCK));
+			  : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY |
+					       (is_descriptor ? 0 : O_NONBLOCK));
 	if (fd < 0)
 		return err_about(err_os(errno, "%s", name),
 				 (struct err_facts){ ERR_OPENING, name });
 
 	struct stat st;
 	struct kin_error *err = check_kind(fd, path, opts, &st);
+	if (!err && !is_stdin && !is_descriptor && S_ISFIFO(st.st_mode))
+		await_writer(fd);
 	if (!err) {
 		size_t expected = S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 4096;
 		if (opts->in_memory && expected > opts->in_memory)

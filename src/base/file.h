@@ -20,8 +20,9 @@ struct file {
 };
 
 /* `path` "-" is standard input. Anything but a regular file or standard input is refused; with
- * allow_fifo, a pipe that is named as an open descriptor (file_is_descriptor) is read, too. Other
- * FIFOs could block for ever. A file of more than `max` bytes is an error (0: no limit). */
+ * allow_fifo, pipes are read, too: named as an open descriptor (file_is_descriptor), or FIFOs. If
+ * nobody writes to a FIFO for some seconds, it is empty. A file of more than `max` bytes is an
+ * error (0: no limit). */
 struct file_opts {
 	size_t max;
 	bool allow_fifo;
@@ -39,6 +40,10 @@ size_t file_head(const char *path, void *ret, size_t size);
 
 /* Whether both names lead to one file, or folder, that is there. */
 bool file_is_same(const char *a, const char *b);
+
+/* Whether it is a FIFO, or a descriptor of a pipe. Opening one lets go its writer, who fails if it
+ * is not read then. */
+bool file_is_fifo(const char *path);
 
 /* Opens /dev/null in place of standard files that are closed, the wrong way round, so that using
  * one is still an error: a file opened later shall not become standard output. For main(). */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/file.h"
 #include "base/suggest.h"
 #include "kin/kin.h"
 
@@ -49,6 +50,8 @@ static enum content look(const char *path, const struct kin_format **format)
 {
 	if ((*format = kin_format_of_name(path)))
 		return CONTENT_PROFILE;
+	if (file_is_fifo(path))
+		return CONTENT_NONE;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return CONTENT_NONE;

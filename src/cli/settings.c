@@ -333,7 +333,8 @@ static bool add_operand(struct settings *s, const char *word, bool after_dashes,
 		return set_executable(s, word, error);
 	if (!s->command->names_subjects || content == CONTENT_PROFILE ||
 	    content == CONTENT_FOLDER || (s->command->begin && content == CONTENT_OTHER) ||
-	    !strcmp(word, "-") || file_is_descriptor(word) || content_named_profile(word) ||
+	    !strcmp(word, "-") || file_is_descriptor(word) || file_is_fifo(word) ||
+	    content_named_profile(word) ||
 	    (content == CONTENT_NONE && content_nearly_named_profile(word)))
 		string_list_add(&s->data, word);
 	else

@@ -530,12 +530,7 @@ static struct kin_error *read_items(struct input_item *items, size_t n, const st
 
 /* Inputs that can be read only once */
 
-static bool is_read_once(const char *path)
-{
-	struct stat st;
-	return !strcmp(path, "-") ||
-	       (file_is_descriptor(path) && stat(path, &st) == 0 && S_ISFIFO(st.st_mode));
-}
+static bool is_read_once(const char *path) { return !strcmp(path, "-") || file_is_fifo(path); }
 
 static struct held_file *find_held(const struct input_held *held, const char *path)
 {

@@ -360,6 +360,26 @@ def simpleperf(kin):
             kin.tap.ok('the list of functions is damaged' in done.stdout, f'... cut off at {cut} bytes: said', done.stdout + done.stderr)
 
 
+def fifos(kin):
+    """A FIFO is read as a pipe is, once: whatever the command."""
+    text = 'main;parse 7\nmain;emit 5\n'
+    plain = kin.file('plain.folded', text)
+    fifo = os.path.join(kin.folder, 'a.fifo')
+    os.mkfifo(fifo)
+    for words in (['report'], ['flat'], ['graph'], ['info'], ['script'], ['diff', plain], ['check', plain], ['merge', '-o', 'sum.kin'],
+                  ['export', '--to=speedscope', '-o', 'out.json'], ['html', '-o', 'out.html'], ['report', '-i']):
+        with subprocess.Popen(['sh', '-c', 'sleep 0.1; exec cat "$0" > "$1"', os.path.join(kin.folder, plain), fifo], stderr=subprocess.PIPE) as writer:
+            done = kin.run(*words, 'a.fifo')
+            writer.kill()
+        direct = kin.run(*words, plain)
+        same = done.stdout.replace('a.fifo', 'plain.folded') == direct.stdout or words[0] == 'info'
+        kin.tap.ok(done.returncode == direct.returncode and same, f'a FIFO: kin {" ".join(words)}',
+                   f'{done.returncode}, not {direct.returncode}\n{done.stdout}{done.stderr}\n{direct.stdout}{direct.stderr}')
+    done = kin.run('flat', 'a.fifo')
+    kin.tap.ok(done.returncode == 1 and 'a.fifo: 0 bytes are too short' in done.stderr, 'a FIFO without a writer is not waited for',
+               done.stdout + done.stderr)
+
+
 def newer_perf(kin):
     ip_tid, chain, read, unknown_bit = 3, 1 << 5, 1 << 4, 1 << 25
     sample = lambda more=b'': (9, 2, struct.pack('<QII', 0x1000, 5, 5) + more)
@@ -386,6 +406,7 @@ def main():
         v8(kin)
         large(kin)
         simpleperf(kin)
+        fifos(kin)
         texts(kin)
         relatives(kin)
         listings(kin)
