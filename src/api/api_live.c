@@ -161,6 +161,7 @@ struct kin_profile *kin_live_profile(struct kin_live *l, double keep)
 	kin_profile_free(l->last);
 	kin_profile_free(l->code);
 	profile_revise_stacks(now);
+	now->is_live = true;
 	l->code = code;
 	l->last = now;
 	profile_ref(now);

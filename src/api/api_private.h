@@ -57,6 +57,7 @@ struct kin_profile {
 	bool sought_program; /* do not search for it again */
 	bool is_foreign;     /* the data certainly belongs to another program than `object`, or to
 				another build */
+	bool is_live;        /* of a recording that goes on */
 	bool is_its_program; /* nothing indicates that `object` is not the data's program */
 	struct view views[N_VIEWS];
 	struct own_code *own;        /* tells own code; NULL: not requested */

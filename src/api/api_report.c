@@ -277,6 +277,10 @@ static void add_notes(const struct kin_profile *p, const struct report *r, struc
 {
 	if (r == &own_lines_report)
 		return;
+	if (p->is_live && r == &graph_report)
+		table_note(t,
+			   "callers are not checked live: reports of a recording see in the code "
+			   "whether they made the call");
 	if (r != &info_report)
 		note_all(p, KIN_REMARK_NOTE, t);
 	if (has_times(t)) {
