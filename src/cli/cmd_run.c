@@ -366,8 +366,9 @@ static void say_unseen(const struct run_line *l, const struct run_files *files, 
 			"%.3f of %.3f s of CPU time are in no profile: programs that did not load "
 			"the runtime (linked statically, setuid, LD_PRELOAD not in their "
 			"environment), processes that ended at once or could not write a profile "
-			"(as another user, or after chroot), or sampling that was stopped; "
-			"kin record needs no runtime",
+			"(as another user, or after chroot), sampling that was stopped, or the "
+			"kernel's work as processes ended, such as freeing their memory; kin "
+			"record needs no runtime",
 			(double)unseen_ns / 1e9, (double)used_ns / 1e9);
 }
 
