@@ -313,7 +313,8 @@ static struct kin_error *check_list(const struct profile *p, struct filter_kind 
 
 static char *cpu_name(const struct profile *p, uint32_t sample)
 {
-	return xprintf("%u", p->samples.at[sample].cpu);
+	unsigned cpu = p->samples.at[sample].cpu;
+	return cpu != CPU_NONE ? xprintf("%u", cpu) : NULL;
 }
 
 static char *parallelism_name(const struct profile *p, uint32_t sample)

@@ -186,6 +186,8 @@ def texts(kin):
     kin.reads('folded stacks without a newline at the end', 'end.folded', folded, times)
     kin.reads('folded stacks of Windows', 'crlf.folded', folded.replace('\n', '\r\n'), times)
     kin.tap.ok(re.search('last line +without an end', kin.run('info', 'end.folded').stdout), 'kin info notes that the last line has no end')
+    said = kin.run('script', '-C', '0', 'end.folded').stderr
+    kin.tap.ok("no processor '0': the profile records none" in said, 'processors that the data does not have', said)
     calls = 'version: 1\ncreator: hand\nevents: Instructions\n\nfl=a.c\nfn=main\n16 20\ncfi=b.c\ncfn=work\ncalls=2 40\n17 600\n\nfl=b.c\nfn=work\n40 600'
     for name, text in ('end.callgrind', calls), ('crlf.callgrind', calls.replace('\n', '\r\n')):
         kin.reads(f'callgrind data, {name}', name, text, {'work': (600, 600), 'main': (20, 620)})
