@@ -232,18 +232,11 @@ double audit_samples(const struct profile *p)
 {
 	const struct samples *s = &p->samples;
 	uint16_t event = samples_event(s);
-	double sum = 0, squares = 0;
 	if (!s->n_events || !s->audit.cpu_ns || !is_of_kin(p) || !s->events[event].counts_time ||
 	    s->events[event].is_trace)
 		return 0;
-	for (size_t i = 0; i < s->n; i++) {
-		double weight = (double)s->at[i].weight, n = s->at[i].count;
-		if (s->at[i].event != event || !s->at[i].count)
-			continue;
-		sum += weight;
-		squares += weight * weight / n;
-	}
-	return squares > 0 ? sum * sum / squares : 0;
+	struct samples_weights x = samples_weights(s, event);
+	return x.squares > 0 ? x.weight * x.weight / x.squares : 0;
 }
 
 double audit_interval(double share, double samples)

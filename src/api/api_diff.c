@@ -15,31 +15,10 @@
 #include "table/select.h"
 #include "table/table_build.h"
 
-/* The mean weight of a sample, weighted by itself: the sum of squares divided by the sum. One tick
- * of a histogram is one sample. */
 static double weight_of_sample(const struct samples *s)
 {
-	double sum = 0, squares = 0;
-	uint16_t event = samples_event(s);
-
-	for (size_t i = 0; i < s->n; i++) {
-		const struct sample *x = &s->at[i];
-		if (x->event != event || !x->count) /* CPU time without samples */
-			continue;
-		sum += (double)x->weight;
-		squares += (double)x->weight * (double)x->weight / x->count;
-	}
-	return sum > 0 ? squares / sum : 1;
-}
-
-static size_t n_runs(const struct samples *s)
-{
-	uint32_t last = 0;
-	for (size_t i = 0; i < s->n; i++) {
-		uint32_t run = s->tasks[s->at[i].task].run;
-		last = run > last ? run : last;
-	}
-	return (size_t)last + 1;
+	struct samples_weights x = samples_weights(s, samples_event(s));
+	return x.weight > 0 ? x.squares / x.weight : 1;
 }
 
 /* The value of a fact; NULL: the data does not have it. */
@@ -281,7 +260,7 @@ static struct kin_error *unguarded_comparison_add(struct kin_comparison *c, bool
 	/* The C library's mcount only knows callers in the program. */
 	bool gmon = is_of(p->data, "gmon");
 	bool timed = s->n && (s->audit.duration_ns || is_of(p->data, "store"));
-	struct comparison_recording r = { .n_runs = n_runs(s),
+	struct comparison_recording r = { .n_runs = samples_n_runs(s),
 					  .per_sample = weight_of_sample(s),
 					  .sampled = gmon || timed,
 					  .started = fact(p->data, "started at"),

@@ -51,3 +51,13 @@ void json_string(struct sink *s, const char *text)
 	}
 	sink_char(s, '"');
 }
+
+void json_member(struct sink *s, const char *key, const char *text)
+{
+	json_string(s, key);
+	sink_char(s, ':');
+	if (text)
+		json_string(s, text);
+	else
+		sink_str(s, "null");
+}

@@ -8,5 +8,7 @@
 #include "base/sink.h"
 
 void json_string(struct sink *s, const char *text); /* with its quotes */
+/* "key":"text", or "key":null if text is NULL. */
+void json_member(struct sink *s, const char *key, const char *text);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+
 static PRINTF(4, 0) void add(struct remarks *r, unsigned kinds, uint32_t where, const char *fmt,
 			     va_list ap)
 {
@@ -46,6 +48,16 @@ const char *remarks_next(const struct remarks *r, unsigned kinds, size_t *i)
 			return x->text;
 	}
 	return NULL;
+}
+
+void remarks_json(const struct remarks *r, unsigned kinds, const char *space, struct sink *s)
+{
+	const char *text, *between = "";
+	for (size_t i = 0; (text = remarks_next(r, kinds, &i)); between = ",") {
+		sink_str(s, between);
+		sink_str(s, space);
+		json_string(s, text);
+	}
 }
 
 bool remarks_have(const struct remarks *r, unsigned kinds, const char *text)

@@ -11,7 +11,7 @@
 #ifndef BASE_REMARKS_H
 #define BASE_REMARKS_H
 
-#include "base/base.h"
+#include "base/sink.h"
 #include "base/vec.h"
 #include "kin/kin.h"
 
@@ -33,6 +33,8 @@ void remarks_add_once(struct remarks *r, unsigned kinds, const char *fmt, ...) P
 /* The next remark of one of these kinds, at *i or later; *i, which begins at 0, is then the index
  * after it. NULL: there is none, or r is NULL. */
 const char *remarks_next(const struct remarks *r, unsigned kinds, size_t *i);
+/* The elements of a JSON array of those of these kinds, each after `space`. */
+void remarks_json(const struct remarks *r, unsigned kinds, const char *space, struct sink *s);
 /* Whether a remark of one of these kinds says that; text NULL: whether there is any. */
 bool remarks_have(const struct remarks *r, unsigned kinds, const char *text);
 void remarks_free(struct remarks *r); /* leaves it empty and usable */

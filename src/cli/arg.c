@@ -27,6 +27,15 @@ bool arg_double(const char *arg, const char *unit, double low, double high, doub
 	return true;
 }
 
+bool arg_share(const char *arg, double low, double high, double *ret)
+{
+	double percent;
+	if (!arg_double(arg, "%", low, high, &percent))
+		return false;
+	*ret = percent / 100;
+	return true;
+}
+
 bool arg_duration(const char *arg, uint64_t *ret_ns)
 {
 	static const struct {

@@ -11,6 +11,8 @@ bool arg_u64(const char *arg, uint64_t low, uint64_t high, uint64_t *ret);
 /* A number, optionally followed by `unit`, between low and high. */
 bool arg_double(const char *arg, const char *unit, double low, double high, double *ret);
 
+/* A percentage between these, "5" or "5%", as a share. */
+bool arg_share(const char *arg, double low, double high, double *ret);
 /* A duration, "100ms", "1.5m", "2d", in seconds without a unit; more than 0, in nanoseconds. */
 bool arg_duration(const char *arg, uint64_t *ret_ns);
 

@@ -15,8 +15,6 @@ static const char *const kinds[] = {
 
 void check_findings_add(struct check_findings *f, struct check_finding x) { vec_push(&f->at, x); }
 
-void check_findings_note(struct check_findings *f, char *text) { vec_push(&f->notes, text); }
-
 void check_findings_done(struct check_findings *f)
 {
 	for (size_t i = 0; i < f->at.n; i++) {
@@ -26,10 +24,8 @@ void check_findings_done(struct check_findings *f)
 		free(f->at.at[i].text);
 		free(f->at.at[i].file);
 	}
-	for (size_t i = 0; i < f->notes.n; i++)
-		free(f->notes.at[i]);
 	vec_free(&f->at);
-	vec_free(&f->notes);
+	remarks_free(&f->notes);
 }
 
 static const char *kind_of(const struct check_finding *x)
@@ -92,6 +88,7 @@ static void put_plain(struct sink *s, const char *text)
 
 static void write_text(const struct check_findings *f, struct sink *s)
 {
+	const char *note;
 	char line[32];
 	for (size_t i = 0; i < f->at.n; i++) {
 		const struct check_finding *x = &f->at.at[i];
@@ -105,8 +102,8 @@ static void write_text(const struct check_findings *f, struct sink *s)
 		sink_char(s, '\n');
 		free(text);
 	}
-	for (size_t i = 0; i < f->notes.n; i++) {
-		put_plain(s, f->notes.at[i]);
+	for (size_t i = 0; (note = remarks_next(&f->notes, KIN_REMARK_NOTE, &i));) {
+		put_plain(s, note);
 		sink_char(s, '\n');
 	}
 	sink_str(s, verdict(f));
@@ -114,17 +111,6 @@ static void write_text(const struct check_findings *f, struct sink *s)
 }
 
 /* ---- JSON, and GitLab's code quality report ---- */
-
-static void member(struct sink *s, const char *key, const char *value)
-{
-	sink_char(s, '"');
-	sink_str(s, key);
-	sink_str(s, "\":");
-	if (value)
-		json_string(s, value);
-	else
-		sink_str(s, "null");
-}
 
 static void number(struct sink *s, const char *key, size_t n)
 {
@@ -136,7 +122,7 @@ static void number(struct sink *s, const char *key, size_t n)
 static void write_json(const struct check_findings *f, struct sink *s)
 {
 	sink_char(s, '{');
-	member(s, "verdict", verdict(f));
+	json_member(s, "verdict", verdict(f));
 	sink_str(s, ",\n\"checked\":{");
 	for (int i = 0; i < FINDING_ERROR; i++) {
 		if (i == FINDING_OUT && !f->checked[i])
@@ -145,25 +131,22 @@ static void write_json(const struct check_findings *f, struct sink *s)
 		number(s, kinds[i], f->checked[i]);
 	}
 	sink_str(s, "},\n\"notes\":[");
-	for (size_t i = 0; i < f->notes.n; i++) {
-		sink_str(s, i ? ",\n  " : "\n  ");
-		json_string(s, f->notes.at[i]);
-	}
+	remarks_json(&f->notes, KIN_REMARK_NOTE, "\n  ", s);
 	sink_str(s, "],\n\"findings\":[");
 	for (size_t i = 0; i < f->at.n; i++) {
 		const struct check_finding *x = &f->at.at[i];
 		char *text = phrase(x);
 		sink_str(s, i ? ",\n  {" : "\n  {");
-		member(s, "kind", kind_of(x));
+		json_member(s, "kind", kind_of(x));
 		sink_char(s, ',');
-		member(s, "function", x->function);
+		json_member(s, "function", x->function);
 		sink_char(s, ',');
-		member(s, "object", x->object);
+		json_member(s, "object", x->object);
 		sink_char(s, ',');
-		member(s, "text", text);
+		json_member(s, "text", text);
 		free(text);
 		sink_char(s, ',');
-		member(s, "file", x->file);
+		json_member(s, "file", x->file);
 		sink_char(s, ',');
 		number(s, "line", x->line);
 		sink_char(s, '}');
@@ -194,17 +177,17 @@ static void write_gitlab(const struct check_findings *f, struct sink *s)
 		const struct check_finding *x = &f->at.at[i];
 		char *description = sentence(x);
 		sink_str(s, i ? ",\n {" : "\n {");
-		member(s, "description", description);
+		json_member(s, "description", description);
 		sink_char(s, ',');
 		snprintf(text, sizeof(text), "kin check: %s", kind_of(x));
-		member(s, "check_name", text);
+		json_member(s, "check_name", text);
 		sink_char(s, ',');
 		snprintf(text, sizeof(text), "%016llx", (unsigned long long)fingerprint(x));
-		member(s, "fingerprint", text);
+		json_member(s, "fingerprint", text);
 		sink_char(s, ',');
-		member(s, "severity", x->kind == FINDING_ERROR ? "blocker" : "major");
+		json_member(s, "severity", x->kind == FINDING_ERROR ? "blocker" : "major");
 		sink_str(s, ",\"location\":{");
-		member(s, "path", x->file ? x->file : ".");
+		json_member(s, "path", x->file ? x->file : ".");
 		sink_str(s, ",\"lines\":{");
 		number(s, "begin", x->line ? x->line : 1);
 		sink_str(s, "}}}");
@@ -249,9 +232,10 @@ static void write_github(const struct check_findings *f, struct sink *s)
 		sink_char(s, '\n');
 		free(text);
 	}
-	for (size_t i = 0; i < f->notes.n; i++) {
+	const char *note;
+	for (size_t i = 0; (note = remarks_next(&f->notes, KIN_REMARK_NOTE, &i));) {
 		sink_str(s, "::notice title=kin check::");
-		put_command(s, f->notes.at[i], false);
+		put_command(s, note, false);
 		sink_char(s, '\n');
 	}
 }

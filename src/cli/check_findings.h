@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/remarks.h"
 #include "base/vec.h"
 
 enum finding_kind {
@@ -33,12 +34,11 @@ struct check_finding {
 struct check_findings {
 	VEC(struct check_finding) at;
 	size_t checked[N_FINDING_KINDS]; /* number of checks of each kind */
-	VEC(char *) notes;               /* sentences for people */
+	struct remarks notes;            /* for people */
 };
 
 /* Takes ownership of the strings. */
 void check_findings_add(struct check_findings *f, struct check_finding x);
-void check_findings_note(struct check_findings *f, char *text);
 void check_findings_done(struct check_findings *f);
 
 /* `format`: "text", "json", "github" (workflow commands), "gitlab" (a code quality report) or

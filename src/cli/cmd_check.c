@@ -14,7 +14,6 @@
 #include "cli/check_findings.h"
 #include "cli/command.h"
 #include "cli/fetching.h"
-#include "cli/help.h"
 #include "cli/message.h"
 #include "cli/run.h"
 #include "cli/turns.h"
@@ -119,12 +118,9 @@ static bool is_word_of(const char *list, const char *word, size_t n)
 static bool take_limit(const char *arg, const char *option, struct check_limit *ret,
 		       char error[512])
 {
-	double percent = 0;
 	*ret = (struct check_limit){ .given = true, .off = !strcmp(arg, "off") };
-	if (!ret->off && !arg_double(arg, "%", 0, 1e9, &percent))
-		return arg_bad(option, arg, "a percentage, nor off", error);
-	ret->share = percent / 100;
-	return true;
+	return ret->off || arg_share(arg, 0, 1e9, &ret->share) ||
+	       arg_bad(option, arg, "a percentage, nor off", error);
 }
 
 static bool are_kinds(const char *list, char error[512])
@@ -353,11 +349,6 @@ static void check_rows(struct gate_check *k)
 }
 
 /* ---- locations of functions ---- */
-
-struct source_place {
-	char *file;
-	unsigned line;
-};
 
 /* The path relative to the working directory if it is below, as editors and servers expect it. The
  * path of a file that is here is resolved first: ninja compiles ../prog.c in a build folder, and a
@@ -611,44 +602,55 @@ static const char *what_lacks(const struct gate_check *k)
 	return NULL;
 }
 
+static void note_functions(struct gate_check *k, const char *what, size_t n)
+{
+	remarks_add(&k->found.notes, KIN_REMARK_NOTE, "%s of %zu function%s checked", what, n,
+		    n == 1 ? "" : "s");
+}
+
+static void note_total(struct gate_check *k)
+{
+	char *total = total_in_words(k);
+	double least = k->s->check.time.share + property(k, "resolution");
+	remarks_add(&k->found.notes, KIN_REMARK_NOTE, "%s", total);
+	remarks_add(&k->found.notes, KIN_REMARK_NOTE,
+		    "a total slower by %.1f %% or more is found four times in five; for less: more "
+		    "runs, or kin compare --fail-above, which takes turns",
+		    100 * least);
+	free(total);
+}
+
+/* A sentence that the comparison has as a property. */
+static void note_property(struct gate_check *k, const char *key)
+{
+	const struct kin_cell *text = kin_table_property(k->table, key);
+	if (text)
+		remarks_add(&k->found.notes, KIN_REMARK_NOTE, "%s", text->text);
+}
+
 static void note_scope(struct gate_check *k)
 {
 	const size_t *n = k->found.checked;
-	const struct kin_cell *rates = kin_table_property(k->table, "rates");
-	const struct kin_cell *added_up = kin_table_property(k->table, "added_up");
-	if (k->counted)
-		check_findings_note(&k->found,
-				    xprintf("calls of %zu function%s checked", n[FINDING_CALLS],
-					    n[FINDING_CALLS] == 1 ? "" : "s"));
-	if (k->counted && added_up)
-		check_findings_note(&k->found, xprintf("%s", added_up->text));
-	if (k->counted && property(k, "inner_only") > 0)
-		check_findings_note(&k->found,
-				    xprintf("calls from outside the program were not checked: "
-					    "gmon.out has none"));
-	if (!k->counted && !k->s->check.calls.off)
-		check_findings_note(&k->found,
-				    xprintf("calls were not checked: they were not counted"));
-	if (k->timed)
-		check_findings_note(&k->found,
-				    xprintf("time of %zu function%s checked", n[FINDING_TIME],
-					    n[FINDING_TIME] == 1 ? "" : "s"));
-	else if (!k->s->check.time.off)
-		check_findings_note(&k->found,
-				    xprintf("time was not checked: it takes repetitions on "
-					    "both sides, kin record -r 10"));
-	if (k->timed && rates)
-		check_findings_note(&k->found, xprintf("%s", rates->text));
-	if (n[FINDING_TOTAL]) {
-		check_findings_note(&k->found, total_in_words(k));
-		double least = k->s->check.time.share + property(k, "resolution");
-		check_findings_note(
-			&k->found,
-			xprintf("a total slower by %.1f %% or more is found four times in "
-				"five; for less: "
-				"more runs, or kin compare --fail-above, which takes turns",
-				100 * least));
+	struct remarks *to = &k->found.notes;
+	if (k->counted) {
+		note_functions(k, "calls", n[FINDING_CALLS]);
+		note_property(k, "added_up");
 	}
+	if (k->counted && property(k, "inner_only") > 0)
+		remarks_add(to, KIN_REMARK_NOTE,
+			    "calls from outside the program were not checked: gmon.out has none");
+	if (!k->counted && !k->s->check.calls.off)
+		remarks_add(to, KIN_REMARK_NOTE, "calls were not checked: they were not counted");
+	if (k->timed) {
+		note_functions(k, "time", n[FINDING_TIME]);
+		note_property(k, "rates");
+	} else if (!k->s->check.time.off) {
+		remarks_add(to, KIN_REMARK_NOTE,
+			    "time was not checked: it takes repetitions on both sides, kin record "
+			    "-r 10");
+	}
+	if (n[FINDING_TOTAL])
+		note_total(k);
 }
 
 /* Notes that a single file was compared with the files of several processes: kin run leaves one
@@ -659,12 +661,11 @@ static void note_processes(struct gate_check *k)
 	struct kinf_header header;
 	if (k->counted && k->joined && before->at.n == 1 &&
 	    runtime_file_header(before->at.at[0], &header))
-		check_findings_note(
-			&k->found,
-			xprintf("the runs have several processes, and %s has one: with "
-				"the files that others left beside it, kin merge makes a "
-				"baseline of all",
-				before->at.at[0]));
+		remarks_add(&k->found.notes, KIN_REMARK_NOTE,
+			    "the runs have several processes, and %s has one: with "
+			    "the files that others left beside it, kin merge makes a "
+			    "baseline of all",
+			    before->at.at[0]);
 }
 
 static void check_table(struct gate_check *k)
@@ -796,23 +797,22 @@ static void write_no_runs(const struct settings *s, struct sides *sides)
 	check_findings_done(&k.found);
 }
 
-static bool is_without_baseline(const struct settings *s, char *const *command)
+static bool is_without_baseline(const struct settings *s)
 {
-	return s->check.findings && s->data.at.n == 1 && !command;
+	return s->check.findings && s->data.at.n == 1 && !s->command_behind;
 }
 
-static int run_check(const struct settings *s, char *const *command)
+static int run_check(const struct settings *s)
 {
+	char *const *command = s->command_behind;
 	struct sides sides;
 	struct turns turns = { .command = "check",
 			       .argv = { NULL, command },
 			       .runs = s->check.runs,
 			       .shows_output = false };
 	int status = TURNS_DONE;
-	sides_init(&sides);
-	for (int i = 0; i < N_SIDES && s->programs.at.n; i++)
-		sides.program[i] = s->programs.at.at[(size_t)i < s->programs.at.n ? i : 0];
-	bool is_alone = is_without_baseline(s, command);
+	sides_init(&sides, s);
+	bool is_alone = is_without_baseline(s);
 	sides_take(&sides, is_alone ? SIDE_AFTER : SIDE_BEFORE, s->data.at.at[0]);
 	if (command) {
 		turns.status = status_of(&sides.of[SIDE_BEFORE]);
@@ -833,45 +833,28 @@ static int run_check(const struct settings *s, char *const *command)
 	return status;
 }
 
-static const char *what_is_wrong(const struct settings *s, char *const *command)
+static const char *what_is_wrong(const struct settings *s)
 {
+	char *const *command = s->command_behind;
+	if (command && !*command)
+		return "-- and no command behind it";
 	if (!s->data.at.n)
 		return "against what? kin check BASELINE, and a recording or -- COMMAND";
 	if (s->data.at.n > 2 || (command && s->data.at.n > 1))
 		return "one baseline, and one recording or a command, are held against each other";
-	if (is_without_baseline(s, command) && (s->check.time.given || s->check.calls.given))
+	if (is_without_baseline(s) && (s->check.time.given || s->check.calls.given))
 		return "--findings of one file: --time and --calls want a baseline";
 	if (s->check.time.off && s->check.calls.off)
 		return "--time=off and --calls=off: then there is nothing to check";
 	return NULL;
 }
 
-/* The words after "--" are COMMAND. */
-static int run_words(const struct command *c, int argc, char **argv)
+static int cmd_check(const struct settings *s)
 {
-	struct settings s;
-	char error[512], **command = NULL;
-	int status = EXIT_USAGE, own = 1;
-	while (own < argc && strcmp(argv[own], "--") != 0)
-		own++;
-	if (own < argc)
-		command = argv + own + 1;
-	if (!settings_parse(c, own, argv, &s, error)) {
-		message(c->name, "%s", error);
-	} else if (s.help) {
-		status = help_show(c);
-	} else if (s.version) {
-		status = help_show_version();
-	} else {
-		const char *wrong = command && !*command ? "-- and no command behind it"
-							 : what_is_wrong(&s, command);
-		if (wrong)
-			message(c->name, "%s", wrong);
-		else
-			status = run_check(&s, command);
-	}
-	settings_done(&s);
-	return status;
+	const char *wrong = what_is_wrong(s);
+	if (wrong)
+		message(s->command->name, "%s", wrong);
+	return wrong ? EXIT_USAGE : run_check(s);
 }
 
 const struct command check_command = {
@@ -884,7 +867,8 @@ const struct command check_command = {
 	.examples = examples,
 	.exit_status = exit_status,
 	.compares = true,
+	.takes_command = true,
 	.set = set,
 	.begin = begin,
-	.run_words = run_words,
+	.run = cmd_check,
 };

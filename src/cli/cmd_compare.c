@@ -43,7 +43,7 @@ static const struct example examples[] = {
 	{ 0 },
 };
 
-enum { OPT_RUNS = OPT_OF_SIDES, OPT_WARMUP, OPT_KEEP, OPT_EVENTS, OPT_RATE, OPT_SHOW, OPT_LIMIT };
+enum { OPT_RUNS = OPT_OF_SIDES, OPT_WARMUP, OPT_KEEP, OPT_EVENTS, OPT_RATE, OPT_SHOW };
 
 static const struct opt_group run_options = {
 	"Runs",
@@ -69,9 +69,7 @@ static const struct opt_group compare_options = {
 	"Comparison",
 	(const struct opt[]){
 		OPTIONS_OF_SHOWING,
-		{ OPT_LIMIT, 0, "fail-above", "PERCENT",
-		  "exit with 1 if the total has grown by more than this, by the lower end of its "
-		  "interval" },
+		OPTION_OF_LIMIT,
 		{ 0 },
 	},
 };
@@ -123,7 +121,6 @@ static bool take_number(const char *arg, const char *option, uint64_t least, uns
 static bool set(void *line, int id, const char *arg, char error[512])
 {
 	struct compare_line *l = line;
-	double percent;
 	switch (id) {
 	case OPT_RUNS:
 		return take_number(arg, "-r", 2, &l->turns.runs, error);
@@ -143,12 +140,6 @@ static bool set(void *line, int id, const char *arg, char error[512])
 			       "a number of samples per second from 1 to 1000000, or max", error);
 	case OPT_SHOW:
 		l->turns.shows_output = true;
-		break;
-	case OPT_LIMIT:
-		if (!arg_double(arg, "%", 0, 1e9, &percent))
-			return arg_bad("--fail-above", arg, "a percentage", error);
-		l->s.diff.limited = true;
-		l->s.diff.limit = percent / 100;
 		break;
 	default:
 		return id >= OPT_OWN ? sides_set(&l->s, id, arg, error)
@@ -193,7 +184,7 @@ static int run_line(struct compare_line *l)
 	int status = sides_check(&l->s);
 	if (status)
 		return status;
-	sides_init(&sides);
+	sides_init(&sides, &l->s);
 	status = turns_run(&l->turns, &sides);
 	if (status == TURNS_DONE)
 		status = sides_show(&sides, &l->s);

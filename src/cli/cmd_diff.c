@@ -2,13 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/sides.h"
 #include "perf/perf_refusals.h"
 
-enum { OPT_FAIL_ABOVE = OPT_OF_SIDES, DIFF_TUI };
+enum { DIFF_TUI = OPT_OF_SIDES };
 
 static const char *const description[] = {
 	"A row for each function that takes more time in AFTER than in BEFORE, or less, the "
@@ -53,9 +52,7 @@ static const struct opt_group diff_options = {
 	"Comparison",
 	(const struct opt[]){
 		OPTIONS_OF_SIDES,
-		{ OPT_FAIL_ABOVE, 0, "fail-above", "PERCENT",
-		  "exit with 1 if the total has grown by more than this, by the lower end of its "
-		  "interval where there is one" },
+		OPTION_OF_LIMIT,
 		{ DIFF_TUI, 0, "tui", NULL,
 		  "interactively on the terminal, as kin browse: from each row to its callers and "
 		  "callees, source and flame graph, before and after" },
@@ -73,34 +70,19 @@ static const struct opt_group *const options[] = {
 
 static bool set(struct settings *s, int id, const char *arg, char error[512])
 {
-	double percent;
-	switch (id) {
-	case OPT_FAIL_ABOVE:
-		if (!arg_double(arg, "%", 0, 1e9, &percent))
-			return arg_bad("--fail-above", arg, "a percentage", error);
-		s->diff.limited = true;
-		s->diff.limit = percent / 100;
-		break;
-	case DIFF_TUI:
-		s->tui = true;
-		break;
-	default:
+	if (id != DIFF_TUI)
 		return sides_set(s, id, arg, error);
-	}
+	s->tui = true;
 	return true;
 }
 
 static int compare(const struct settings *s)
 {
 	struct sides sides;
-	const char *const *programs = s->programs.at.at;
-	sides_init(&sides);
+	sides_init(&sides, s);
 	sides.remedy = "--event chooses, or --shares compares them";
-	for (int i = 0; i < N_SIDES; i++) {
+	for (int i = 0; i < N_SIDES; i++)
 		sides_take(&sides, i, s->data.at.at[i]);
-		if (s->programs.at.n)
-			sides.program[i] = programs[(size_t)i < s->programs.at.n ? i : 0];
-	}
 	int status = sides_show(&sides, s);
 	sides_done(&sides);
 	return status;

@@ -40,6 +40,7 @@ struct command {
 	bool lists_formats;   /* help and man page list the formats that are written */
 	bool writes_profiles; /* its output may be a profile, and may replace a profile that it
 				 wrote before */
+	bool takes_command;   /* words after "--" are another command: settings.command_behind */
 	bool main_is_elsewhere; /* gprof: has its own command line and main function */
 	/* Parses the command line itself, using `options`, because it includes another program's.
 	 * NULL: settings_parse() does. Not called if --help or --version come first. */

@@ -346,10 +346,8 @@ static bool add_operand(struct settings *s, const char *word, bool after_dashes,
 
 static bool set_share(struct settings *s, const char *arg, char error[512])
 {
-	double percent;
-	if (!arg_double(arg, "%", 0, 100, &percent))
+	if (!arg_share(arg, 0, 100, &s->min_share))
 		return arg_bad("--min-share", arg, "a percentage from 0 to 100", error);
-	s->min_share = percent / 100;
 	s->has_min_share = true;
 	return true;
 }
@@ -571,6 +569,10 @@ bool settings_parse(const struct command *c, int argc, char **argv, struct setti
 	if (c->begin && !c->begin(ret, error))
 		return false;
 	for (int id; !ret->help && !ret->version && (id = opt_next(&p)) != OPT_END;) {
+		if (c->takes_command && id == OPT_OPERAND && p.ended) {
+			p.next--;
+			break;
+		}
 		if (id == OPT_ERROR) {
 			memcpy(error, p.error, sizeof(p.error));
 			return false;
@@ -580,6 +582,8 @@ bool settings_parse(const struct command *c, int argc, char **argv, struct setti
 		if (!good)
 			return false;
 	}
+	if (c->takes_command && p.ended)
+		ret->command_behind = argv + p.next;
 	if (c->takes_pipe && !ret->data.at.n && !ret->help && !ret->version && content_is_piped())
 		string_list_add(&ret->data, "-");
 	settings_add_own_dirs(ret);

@@ -25,6 +25,7 @@ struct settings {
 	struct string_list programs; /* operands, if the command compares */
 	struct string_list data;
 	struct string_list subjects;
+	char *const *command_behind; /* "--", if the command takes one; NULL: there is no "--" */
 	const char *debug_dir, *demangle;
 	struct string_list source_dirs, gcov;
 	const char *format; /* NULL: the command's default */

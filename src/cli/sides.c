@@ -16,7 +16,13 @@
 #include "kin/table.h"
 #include "tui/browse.h"
 
-void sides_init(struct sides *sides) { *sides = (struct sides){ .mode = 0666 }; }
+void sides_init(struct sides *sides, const struct settings *s)
+{
+	const struct string_list *programs = &s->programs;
+	*sides = (struct sides){ .mode = 0666 };
+	for (size_t i = 0; i < N_SIDES && programs->at.n; i++)
+		sides->program[i] = programs->at.at[i < programs->at.n ? i : 0];
+}
 
 void sides_done(struct sides *sides)
 {
@@ -69,7 +75,6 @@ void sides_take(struct sides *sides, int side, const char *path)
 
 bool sides_set(struct settings *s, int id, const char *arg, char error[512])
 {
-	double percent;
 	switch (id) {
 	case OPT_INCLUSIVE:
 		s->diff.inclusive = true;
@@ -87,10 +92,12 @@ bool sides_set(struct settings *s, int id, const char *arg, char error[512])
 		s->diff.lines = true;
 		break;
 	case OPT_DETECT:
-		if (!arg_double(arg, "%", 0.001, 1000, &percent))
-			return arg_bad("--detect", arg, "a percentage above 0", error);
-		s->diff.detect = percent / 100;
-		break;
+		return arg_share(arg, 0.001, 1000, &s->diff.detect) ||
+		       arg_bad("--detect", arg, "a percentage above 0", error);
+	case OPT_LIMIT:
+		s->diff.limited = true;
+		return arg_share(arg, 0, 1e9, &s->diff.limit) ||
+		       arg_bad("--fail-above", arg, "a percentage", error);
 	}
 	return true;
 }

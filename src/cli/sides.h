@@ -1,7 +1,7 @@
 /* sides.h - the two sides of a comparison: for kin diff, kin compare and kin check.
  *
  *	struct sides sides;
- *	sides_init(&sides);
+ *	sides_init(&sides, s);
  *	sides_take(&sides, SIDE_BEFORE, "before/");
  *	sides_take(&sides, SIDE_AFTER, "after/");
  *	status = sides_show(&sides, s);
@@ -37,6 +37,7 @@ enum {
 	OPT_PAIRED,
 	OPT_LINES,
 	OPT_DETECT,
+	OPT_LIMIT,
 	OPT_OF_SIDES,
 };
 #define OPTIONS_OF_SHOWING                                                                         \
@@ -51,6 +52,12 @@ enum {
 			"say how many runs of each it takes to find a change by so much, four "    \
 			"times in five; of each function in the column runs"                       \
 	}
+#define OPTION_OF_LIMIT                                                                            \
+	{                                                                                          \
+		OPT_LIMIT, 0, "fail-above", "PERCENT",                                             \
+			"exit with 1 if the total has grown by more than this, by the lower end "  \
+			"of its interval where there is one"                                       \
+	}
 #define OPTIONS_OF_SIDES                                                                           \
 	OPTIONS_OF_SHOWING,                                                                        \
 		{ OPT_SHARES, 0, "shares", NULL,                                                   \
@@ -63,7 +70,8 @@ enum {
 			"it the recordings' own times say so, where they have any"                 \
 	}
 
-void sides_init(struct sides *sides);
+/* Sides without recordings, of the programs that were named. */
+void sides_init(struct sides *sides, const struct settings *s);
 void sides_done(struct sides *sides);
 
 /* Adds the recording at `path`; for a folder without gmon.out files each recording in it, by name.

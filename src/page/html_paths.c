@@ -276,16 +276,6 @@ static uint32_t add_threads(struct html_paths *t, const struct profile *p)
 	return first;
 }
 
-static uint32_t n_runs(const struct samples *s)
-{
-	uint32_t last = 0;
-	for (size_t i = 0; i < s->n; i++) {
-		uint32_t run = s->tasks[s->at[i].task].run;
-		last = run > last ? run : last;
-	}
-	return last + 1;
-}
-
 /* ---- places ---- */
 
 static int by_count(const void *l, const void *r, void *counts)
@@ -418,7 +408,7 @@ void html_paths_add(struct html_paths *t, const struct profile *p, struct progra
 		    bool no_inlines, bool places, struct own_fold *own)
 {
 	struct adding a = { .t = t, .p = p, .g = g, .side = side };
-	t->runs[side] += n_runs(&p->samples);
+	t->runs[side] += samples_n_runs(&p->samples);
 	if (!p->samples.n)
 		return;
 	a.one_program = has_one_program(&a);

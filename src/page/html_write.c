@@ -304,14 +304,10 @@ struct page_text { /* owned */
 
 static void put_remarks(struct sink *s, const char *key, const struct remarks *r, unsigned kinds)
 {
-	const char *text, *between = "";
 	sink_str(s, ",\"");
 	sink_str(s, key);
 	sink_str(s, "\":[");
-	for (size_t i = 0; (text = remarks_next(r, kinds, &i)); between = ",") {
-		sink_str(s, between);
-		json_string(s, text);
-	}
+	remarks_json(r, kinds, "", s);
 	sink_char(s, ']');
 }
 

@@ -769,6 +769,29 @@ void samples_builder_done(struct samples_builder *s)
 	vec_free(&s->markers);
 }
 
+uint32_t samples_n_runs(const struct samples *s)
+{
+	uint32_t last = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		uint32_t run = s->tasks[s->at[i].task].run;
+		last = run > last ? run : last;
+	}
+	return last + 1;
+}
+
+struct samples_weights samples_weights(const struct samples *s, uint16_t event)
+{
+	struct samples_weights x = { 0 };
+	for (size_t i = 0; i < s->n; i++) {
+		double weight = (double)s->at[i].weight;
+		if (s->at[i].event != event || !s->at[i].count) /* CPU time without samples */
+			continue;
+		x.weight += weight;
+		x.squares += weight * weight / s->at[i].count;
+	}
+	return x;
+}
+
 bool samples_have_callers(const struct samples *s)
 {
 	for (size_t i = 0; i < s->n; i++)

@@ -241,6 +241,14 @@ struct samples {
 
 /* How many stacks are left if equal ones are merged, including stacks that are only callers. */
 size_t samples_distinct_stacks(const struct samples *s);
+uint32_t samples_n_runs(const struct samples *s); /* 1 if it has none */
+/* Sums over the samples of an event that have a count: of their weights, and of the squares of the
+ * weights of single ones. squares / weight is the mean weight of one, weighted by itself; a tick of
+ * a histogram is one. */
+struct samples_weights {
+	double weight, squares;
+};
+struct samples_weights samples_weights(const struct samples *s, uint16_t event);
 /* Whether the stack of any sample has more than one frame. */
 bool samples_have_callers(const struct samples *s);
 

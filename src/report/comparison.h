@@ -14,6 +14,7 @@
 #include "base/strtab.h"
 #include "base/vec.h"
 #include "kin/table.h"
+#include "symbolize/symbols.h"
 
 struct kept;
 struct kept_object;
@@ -195,6 +196,8 @@ bool comparison_causes(const struct comparison *c, const struct compared_functio
 /* ---- for the files of comparison.c: used by comparison_add() and comparison_finish() ---- */
 /* file: of a static function, which it tells from others of its name; NULL: not known. */
 uint32_t comparison_slot(struct comparison *c, strid name, strid object, const char *file);
+/* That of a symbol of r->calls. */
+uint32_t comparison_slot_of(struct comparison *c, const struct comparison_recording *r, symid id);
 /* Gives functions that share name and object names with their files. */
 void comparison_tell_apart(struct comparison *c);
 void comparison_add_calls(struct comparison *c, int side, const struct comparison_recording *r);

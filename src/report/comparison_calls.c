@@ -13,8 +13,7 @@ enum { BEFORE = REPEATS_BEFORE, AFTER = REPEATS_AFTER };
 
 struct calls_reader {
 	struct comparison *c;
-	const struct report_input *in;
-	struct kin_table *texts; /* owns names that are composed */
+	const struct comparison_recording *of;
 	struct comparison_side *side;
 	double runs;
 	uint32_t *slots; /* [symbols]: the slot of each, once it was looked up */
@@ -22,14 +21,9 @@ struct calls_reader {
 
 static uint32_t slot_of_symbol(struct calls_reader *r, symid id)
 {
-	static const struct report_opts plain;
 	uint32_t *slot = &r->slots[id];
-	if (*slot == NONE) {
-		strid name =
-			strtab_add(r->c->strings, report_symbol_name(r->in, &plain, id, r->texts));
-		strid object = strtab_add(r->c->strings, report_object_name(r->in, id));
-		*slot = comparison_slot(r->c, name, object, report_static_file(r->in, id));
-	}
+	if (*slot == NONE)
+		*slot = comparison_slot_of(r->c, r->of, id);
 	return *slot;
 }
 
@@ -48,7 +42,7 @@ static void add_call(struct calls_reader *r, symid from, symid to, uint64_t call
  * up: these calls are left out. */
 static void add_calls(struct calls_reader *r)
 {
-	const struct callgraph *g = r->in->graph;
+	const struct callgraph *g = r->of->calls->graph;
 	for (size_t i = 0; i < g->n_arcs; i++) {
 		const struct cg_arc *a = &g->arcs[i];
 		if (a->count && a->from != a->to && !g->nodes[a->to].cycle)
@@ -68,8 +62,7 @@ void comparison_add_calls(struct comparison *c, int side, const struct compariso
 	if (!s->traced)
 		return;
 	struct calls_reader reader = { .c = c,
-				       .in = r->calls,
-				       .texts = r->flat,
+				       .of = r,
 				       .side = s,
 				       .runs = (double)r->n_runs,
 				       .slots = xrealloc(NULL, g->n_symbols + 1,
@@ -100,20 +93,13 @@ static uint64_t *outer_calls(const struct report_input *in)
 struct calls_by_kind *comparison_kinds_of_calls(struct comparison *c,
 						const struct comparison_recording *r, size_t *n_ret)
 {
-	static const struct report_opts plain;
 	const struct callgraph *g = r->calls ? r->calls->graph : NULL;
 	size_t n = g ? g->n_symbols : 0;
 	uint64_t *outer = n ? outer_calls(r->calls) : NULL;
 	uint32_t *slots = xrealloc(NULL, n + 1, sizeof(*slots));
-	for (symid i = 0; i < n; i++) {
-		if (!outer[i] && !g->nodes[i].self_calls)
-			continue;
-		const char *name = report_symbol_name(r->calls, &plain, i, r->flat);
-		const char *object = report_object_name(r->calls, i);
-		const char *file = c->o.by_line ? NULL : report_static_file(r->calls, i);
-		slots[i] = comparison_slot(c, strtab_add(c->strings, name),
-					   strtab_add(c->strings, object), file);
-	}
+	for (symid i = 0; i < n; i++)
+		if (outer[i] || g->nodes[i].self_calls)
+			slots[i] = comparison_slot_of(c, r, i);
 	struct calls_by_kind *ret = xalloc((c->at.n + 1) * sizeof(*ret));
 	for (symid i = 0; i < n; i++) {
 		if (!outer[i] && !g->nodes[i].self_calls)

@@ -49,17 +49,13 @@ static void find_code(struct comparison *c, const struct report_input *in, symid
 static void add_function(struct comparison *c, int side, const struct comparison_recording *r,
 			 symid id)
 {
-	static const struct report_opts plain;
 	const struct report_input *in = r->calls;
 	const struct symbol *s = &in->symbols->at[id];
 	const struct object_file *o = report_object_file(in, id);
 	if (!o || (!object_kept(o) && !object_has_code(o)))
 		return;
-	strid name = strtab_add(c->strings, report_symbol_name(in, &plain, id, r->flat));
-	strid object = strtab_add(c->strings, report_object_name(in, id));
 	uint64_t base = in->symbols->parts[s->part].base;
-	struct compared_code code = { .slot = comparison_slot(c, name, object,
-							      report_static_file(in, id)),
+	struct compared_code code = { .slot = comparison_slot_of(c, r, id),
 				      .low = s->addr - base,
 				      .high = s->end - base };
 	find_code(c, in, id, o, &code);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/reports.h"
+
 /* The length of a name without the file that tells it from others: "f" of "f (a.c)". */
 static size_t without_file(const char *name, const char *file)
 {
@@ -34,6 +36,16 @@ uint32_t comparison_slot(struct comparison *c, strid name, strid object, const c
 		vec_push(&c->at, f);
 	}
 	return *slot;
+}
+
+uint32_t comparison_slot_of(struct comparison *c, const struct comparison_recording *r, symid id)
+{
+	static const struct report_opts plain;
+	const struct report_input *in = r->calls;
+	const char *name = report_symbol_name(in, &plain, id, r->flat);
+	return comparison_slot(c, strtab_add(c->strings, name),
+			       strtab_add(c->strings, report_object_name(in, id)),
+			       c->o.by_line ? NULL : report_static_file(in, id));
 }
 
 void comparison_join(struct comparison *c, uint32_t before, uint32_t after, enum function_fate fate)

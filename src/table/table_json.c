@@ -20,19 +20,12 @@ static void put_pair(struct sink *s, enum kin_cell_type type, uint64_t a, uint64
 
 static const struct value_json_rules without_loss = { value_time, value_number, put_pair };
 
-static void member(struct sink *s, const char *key, const char *text)
-{
-	json_string(s, key);
-	sink_char(s, ':');
-	json_string(s, text);
-}
-
 static void heading(struct sink *s, const struct kin_table *t)
 {
 	sink_char(s, '{');
-	member(s, "name", kin_table_name(t));
+	json_member(s, "name", kin_table_name(t));
 	sink_str(s, ",\n");
-	member(s, "title", kin_table_title(t));
+	json_member(s, "title", kin_table_title(t));
 	sink_str(s, ",\n\"rate\":");
 	value_number(s, kin_table_rate(t));
 
@@ -58,13 +51,13 @@ static void columns(struct sink *s, const struct kin_table *t, const struct colu
 	for (size_t i = 0; i < shown->n; i++) {
 		const struct kin_column *c = kin_table_column(t, shown->at[i]);
 		sink_str(s, i ? ",\n  {" : "\n  {");
-		member(s, "key", c->key);
+		json_member(s, "key", c->key);
 		sink_char(s, ',');
-		member(s, "title", c->title);
+		json_member(s, "title", c->title);
 		sink_char(s, ',');
-		member(s, "type", value_cell_type(c->type));
+		json_member(s, "type", value_cell_type(c->type));
 		sink_char(s, ',');
-		member(s, "help", c->help ? c->help : "");
+		json_member(s, "help", c->help ? c->help : "");
 		sink_char(s, '}');
 	}
 	sink_char(s, ']');
@@ -74,7 +67,7 @@ static void nesting(struct sink *s, const struct kin_row *row)
 {
 	if (value_is_plain(row))
 		return;
-	member(s, "kind", value_row_kind(row->kind));
+	json_member(s, "kind", value_row_kind(row->kind));
 	sink_str(s, ",\"depth\":");
 	value_count(s, row->depth);
 	sink_str(s, ",\"group\":");
