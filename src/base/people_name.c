@@ -29,7 +29,10 @@ struct name_cut {
 	bool is_operator; /* it ends with an operator's signs, or these and arguments */
 };
 
-static bool starts(const char *p, const char *text) { return !strncmp(p, text, strlen(text)); }
+static inline bool starts(const char *p, const char *text) /* mostly not: by the first byte */
+{
+	return *p == *text && !strncmp(p, text, strlen(text));
+}
 
 static bool ends(const char *s, size_t n, const char *text)
 {
@@ -57,7 +60,7 @@ static void measure_core(struct name_cut *c, size_t n)
 			signs = p;
 			continue;
 		}
-		const char *close = strchr("<({", *p) ? name_bracket_end(p) : NULL;
+		const char *close = name_bracket_at(p);
 		arguments = *p == '<' && close ? p : NULL;
 		signs = arguments == signs ? signs : NULL;
 		p = close ? close + 1 : p + 1;
@@ -116,7 +119,7 @@ static char *put_types(char *to, const char *p, size_t n)
 static const char *end_of_type(const char *p, const char *end, const char *word)
 {
 	while (p < end && !starts(p, word)) {
-		const char *close = strchr("<({", *p) ? name_bracket_end(p) : NULL;
+		const char *close = name_bracket_at(p);
 		p = close && close < end ? close + 1 : p + 1;
 	}
 	return p;
@@ -128,7 +131,7 @@ static char *put_lead(char *to, const char *core, size_t n, size_t *taken)
 	static const char impl[] = "<impl ";
 	const char *p = core, *found = *p == '<' ? p : NULL;
 	for (; p < core + n && !found; p++) {
-		const char *close = strchr("<({", *p) ? name_bracket_end(p) : NULL;
+		const char *close = name_bracket_at(p);
 		found = starts(p, impl) && p > core && p[-1] == ':' ? p : NULL;
 		p = close ? close : p;
 	}
@@ -304,7 +307,7 @@ static const char *find_arrow(const char *full)
 {
 	const char *p = strstr(full, ARROW) ? full : NULL;
 	while (p && *p && !starts(p, ARROW)) {
-		const char *end = strchr("<({", *p) ? name_bracket_end(p) : NULL;
+		const char *end = name_bracket_at(p);
 		p = end ? end + 1 : p + 1;
 	}
 	return p && *p ? p : NULL;

@@ -68,12 +68,9 @@ static const char *behind_operator(const char *p)
 	return !strncmp(p, "()", 2) ? p + 2 : p + strspn(p, "<>=-");
 }
 
-static bool is_word(const char *p, const char *text) { return !strncmp(p, text, strlen(text)); }
-
-bool name_is_letter(char c)
+static inline bool is_word(const char *p, const char *text) /* mostly not: by the first byte */
 {
-	return c == '_' || c == '$' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-	       (c >= 'a' && c <= 'z') || (unsigned char)c >= 0x80;
+	return *p == *text && !strncmp(p, text, strlen(text));
 }
 
 const char *name_operator_end(const char *name, const char *p)
@@ -99,7 +96,7 @@ static void find_groups(struct name_cutting *x)
 			p = behind_operator(p);
 			continue;
 		}
-		const char *end = closing(*p) ? name_bracket_end(p) : NULL;
+		const char *end = name_bracket_at(p);
 		bool is_named = is_word(p, "(anonymous namespace)") ||
 				(*p == '(' && p > x->name && p[-1] == ' ');
 		if (end && p == x->name && !is_named)
@@ -142,7 +139,7 @@ static void find_scopes_of_lead(struct name_cutting *x)
 			continue;
 		if (last > type)
 			insert_scopes(x, (size_t)(type - x->name), (size_t)(last - x->name));
-		const char *close = p < end && closing(*p) ? name_bracket_end(p) : NULL;
+		const char *close = p < end ? name_bracket_at(p) : NULL;
 		p = close && close < end ? close : p;
 		type = last = p + 1;
 	}
@@ -159,7 +156,7 @@ static size_t find_type(const char *name)
 	for (const char *p = name; *p; p++) {
 		if (name_operator_end(name, p) != p)
 			return type;
-		const char *end = closing(*p) ? name_bracket_end(p) : NULL;
+		const char *end = name_bracket_at(p);
 		bool is_named = *p == '(' && (is_word(p, "(anonymous namespace)") ||
 					      (p - name >= 8 && is_word(p - 8, "decltype")));
 		if (*p == '(' && end && !is_named)

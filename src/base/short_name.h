@@ -25,10 +25,19 @@ const char *bare_name(const char *name, size_t *n);
 char *brief_name(const char *name);
 
 /* Whether it may be in an identifier; bytes beyond ASCII may. */
-bool name_is_letter(char c);
+static inline bool name_is_letter(char c)
+{
+	unsigned char u = (unsigned char)c, letter = u | 0x20;
+	return (letter >= 'a' && letter <= 'z') || (u >= '0' && u <= '9') || u == '_' || u == '$' ||
+	       u >= 0x80;
+}
 
 /* Where the bracket at p closes: '<', '(' or '{', with others nested in it; NULL: nowhere. */
 const char *name_bracket_end(const char *p);
+static inline const char *name_bracket_at(const char *p) /* NULL where there is none, either */
+{
+	return *p == '<' || *p == '(' || *p == '{' ? name_bracket_end(p) : NULL;
+}
 
 /* Behind "operator" and its signs, if that begins at p, which is in `name`; else p. */
 const char *name_operator_end(const char *name, const char *p);

@@ -20,50 +20,52 @@ enum {
 	PATTERN = 64,
 };
 
+#define STD "std::"
+#define OPS "__gnu_cxx::__ops::"
+
 /* ---- default arguments ---- */
 
 /* $1 and $2 are the first two arguments. */
 static const struct container {
-	const char *name;
+	const char *name; /* in std */
 	const char *arguments[5];
 } containers[] = {
-	{ "std::basic_string", { "", "std::char_traits<$1>", "std::allocator<$1>" } },
-	{ "std::basic_string_view", { "", "std::char_traits<$1>" } },
-	{ "std::basic_ostream", { "", "std::char_traits<$1>" } },
-	{ "std::basic_istream", { "", "std::char_traits<$1>" } },
-	{ "std::basic_iostream", { "", "std::char_traits<$1>" } },
-	{ "std::basic_ios", { "", "std::char_traits<$1>" } },
-	{ "std::basic_streambuf", { "", "std::char_traits<$1>" } },
-	{ "std::basic_filebuf", { "", "std::char_traits<$1>" } },
-	{ "std::basic_fstream", { "", "std::char_traits<$1>" } },
-	{ "std::basic_ifstream", { "", "std::char_traits<$1>" } },
-	{ "std::basic_ofstream", { "", "std::char_traits<$1>" } },
-	{ "std::basic_stringbuf", { "", "std::char_traits<$1>", "std::allocator<$1>" } },
-	{ "std::basic_stringstream", { "", "std::char_traits<$1>", "std::allocator<$1>" } },
-	{ "std::basic_istringstream", { "", "std::char_traits<$1>", "std::allocator<$1>" } },
-	{ "std::basic_ostringstream", { "", "std::char_traits<$1>", "std::allocator<$1>" } },
-	{ "std::vector", { "", "std::allocator<$1>" } },
-	{ "std::deque", { "", "std::allocator<$1>" } },
-	{ "std::list", { "", "std::allocator<$1>" } },
-	{ "std::forward_list", { "", "std::allocator<$1>" } },
-	{ "std::set", { "", "std::less<$1>", "std::allocator<$1>" } },
-	{ "std::multiset", { "", "std::less<$1>", "std::allocator<$1>" } },
-	{ "std::map", { "", "", "std::less<$1>", "std::allocator<std::pair<$1 const, $2>>" } },
-	{ "std::multimap", { "", "", "std::less<$1>", "std::allocator<std::pair<$1 const, $2>>" } },
-	{ "std::unordered_set",
+	{ "basic_string", { "", "std::char_traits<$1>", "std::allocator<$1>" } },
+	{ "basic_string_view", { "", "std::char_traits<$1>" } },
+	{ "basic_ostream", { "", "std::char_traits<$1>" } },
+	{ "basic_istream", { "", "std::char_traits<$1>" } },
+	{ "basic_iostream", { "", "std::char_traits<$1>" } },
+	{ "basic_ios", { "", "std::char_traits<$1>" } },
+	{ "basic_streambuf", { "", "std::char_traits<$1>" } },
+	{ "basic_filebuf", { "", "std::char_traits<$1>" } },
+	{ "basic_fstream", { "", "std::char_traits<$1>" } },
+	{ "basic_ifstream", { "", "std::char_traits<$1>" } },
+	{ "basic_ofstream", { "", "std::char_traits<$1>" } },
+	{ "basic_stringbuf", { "", "std::char_traits<$1>", "std::allocator<$1>" } },
+	{ "basic_stringstream", { "", "std::char_traits<$1>", "std::allocator<$1>" } },
+	{ "basic_istringstream", { "", "std::char_traits<$1>", "std::allocator<$1>" } },
+	{ "basic_ostringstream", { "", "std::char_traits<$1>", "std::allocator<$1>" } },
+	{ "vector", { "", "std::allocator<$1>" } },
+	{ "deque", { "", "std::allocator<$1>" } },
+	{ "list", { "", "std::allocator<$1>" } },
+	{ "forward_list", { "", "std::allocator<$1>" } },
+	{ "set", { "", "std::less<$1>", "std::allocator<$1>" } },
+	{ "multiset", { "", "std::less<$1>", "std::allocator<$1>" } },
+	{ "map", { "", "", "std::less<$1>", "std::allocator<std::pair<$1 const, $2>>" } },
+	{ "multimap", { "", "", "std::less<$1>", "std::allocator<std::pair<$1 const, $2>>" } },
+	{ "unordered_set", { "", "std::hash<$1>", "std::equal_to<$1>", "std::allocator<$1>" } },
+	{ "unordered_multiset",
 	  { "", "std::hash<$1>", "std::equal_to<$1>", "std::allocator<$1>" } },
-	{ "std::unordered_multiset",
-	  { "", "std::hash<$1>", "std::equal_to<$1>", "std::allocator<$1>" } },
-	{ "std::unordered_map",
+	{ "unordered_map",
 	  { "", "", "std::hash<$1>", "std::equal_to<$1>",
 	    "std::allocator<std::pair<$1 const, $2>>" } },
-	{ "std::unordered_multimap",
+	{ "unordered_multimap",
 	  { "", "", "std::hash<$1>", "std::equal_to<$1>",
 	    "std::allocator<std::pair<$1 const, $2>>" } },
-	{ "std::stack", { "", "std::deque<$1>" } },
-	{ "std::queue", { "", "std::deque<$1>" } },
-	{ "std::priority_queue", { "", "std::vector<$1>", "std::less<$1>" } },
-	{ "std::unique_ptr", { "", "std::default_delete<$1>" } },
+	{ "stack", { "", "std::deque<$1>" } },
+	{ "queue", { "", "std::deque<$1>" } },
+	{ "priority_queue", { "", "std::vector<$1>", "std::less<$1>" } },
+	{ "unique_ptr", { "", "std::default_delete<$1>" } },
 };
 
 /* std::basic_X<CHARACTER> has a name of its own: std::X with this before X. */
@@ -77,23 +79,21 @@ static const struct {
 /* ---- names for people ---- */
 
 /* What the templates of the standard library have at their end if nobody wrote anything. */
-static const char *const policies[] = {
-	"std::allocator<",
-	"std::char_traits<",
-	"std::default_delete<",
-	"std::regex_traits<",
-	"std::_Identity<",
-	"std::_Select1st<",
-	"std::__detail::_Default_ranged_hash",
-	"std::__detail::_Hashtable_traits<",
-	"std::__detail::_Identity",
-	"std::__detail::_Mod_range_hashing",
-	"std::__detail::_Prime_rehash_policy",
-	"std::__detail::_Select1st",
-	"__gnu_cxx::__ops::_Iter_equal_",
-	"__gnu_cxx::__ops::_Iter_less_",
-	"__gnu_cxx::__ops::_Val_less_",
+static const char *const policies_in_std[] = {
+	"allocator<",
+	"char_traits<",
+	"default_delete<",
+	"regex_traits<",
+	"_Identity<",
+	"_Select1st<",
+	"__detail::_Default_ranged_hash",
+	"__detail::_Hashtable_traits<",
+	"__detail::_Identity",
+	"__detail::_Mod_range_hashing",
+	"__detail::_Prime_rehash_policy",
+	"__detail::_Select1st",
 };
+static const char *const policies_in_ops[] = { "_Iter_equal_", "_Iter_less_", "_Val_less_" };
 
 /* The same for the first argument. */
 static const char *const policies_of_keys[] = { "std::equal_to<$1>", "std::hash<$1>",
@@ -103,31 +103,30 @@ static const char *const policies_of_keys[] = { "std::equal_to<$1>", "std::hash<
 static const char *const without_policies[] = { "std::pair", "std::tuple", "std::variant" };
 
 /* Functions of the standard library that only call their argument. */
-static const char *const callers[] = {
-	"__gnu_cxx::__ops::_Iter_comp_iter",
-	"__gnu_cxx::__ops::_Iter_comp_val",
-	"__gnu_cxx::__ops::_Iter_pred",
-	"__gnu_cxx::__ops::_Val_comp_iter",
+static const char *const callers_in_ops[] = {
+	"_Iter_comp_iter",
+	"_Iter_comp_val",
+	"_Iter_pred",
+	"_Val_comp_iter",
 };
 
-/* Classes that have a name of their own. */
+/* Classes in std that have a name of their own. */
 static const struct {
 	const char *name, *arguments, *own_name;
 } classes[] = {
-	{ "std::mersenne_twister_engine",
+	{ "mersenne_twister_engine",
 	  "unsigned long, 32ul, 624ul, 397ul, 31ul, 2567483615ul, 11ul, 4294967295ul, 7ul, "
 	  "2636928640ul, 15ul, 4022730752ul, 18ul, 1812433253ul",
 	  "std::mt19937" },
-	{ "std::mersenne_twister_engine",
+	{ "mersenne_twister_engine",
 	  "unsigned long, 64ul, 312ul, 156ul, 31ul, 13043109905998158313ul, 29ul, "
 	  "6148914691236517205ul, 17ul, 8202884508482404352ul, 37ul, 18444473444759240704ul, "
 	  "43ul, 6364136223846793005ul",
 	  "std::mt19937_64" },
-	{ "std::chrono::duration", "long, std::ratio<1l, 1l>", "std::chrono::seconds" },
-	{ "std::chrono::duration", "long, std::ratio<1l, 1000l>", "std::chrono::milliseconds" },
-	{ "std::chrono::duration", "long, std::ratio<1l, 1000000l>", "std::chrono::microseconds" },
-	{ "std::chrono::duration", "long, std::ratio<1l, 1000000000l>",
-	  "std::chrono::nanoseconds" },
+	{ "chrono::duration", "long, std::ratio<1l, 1l>", "std::chrono::seconds" },
+	{ "chrono::duration", "long, std::ratio<1l, 1000l>", "std::chrono::milliseconds" },
+	{ "chrono::duration", "long, std::ratio<1l, 1000000l>", "std::chrono::microseconds" },
+	{ "chrono::duration", "long, std::ratio<1l, 1000000000l>", "std::chrono::nanoseconds" },
 };
 
 /* ---- the text so far ---- */
@@ -158,23 +157,50 @@ static void take(struct tidy *t, size_t n)
 
 static char last(const struct tidy *t) { return t->out.n ? t->out.at[t->out.n - 1] : '\0'; }
 
-static bool is_text(const struct tidy *t, struct tidy_piece x, const char *s, size_t n)
+/* How many bytes of s the piece begins with. Nearly all are told apart by their first bytes. */
+static inline size_t same_bytes(const struct tidy *t, struct tidy_piece x, const char *s)
 {
-	return x.n == n && !memcmp(t->out.at + x.at, s, n);
+	const char *p = t->out.at + x.at;
+	size_t n = 0;
+	while (n < x.n && s[n] && p[n] == s[n])
+		n++;
+	return n;
+}
+
+static bool is_text(const struct tidy *t, struct tidy_piece x, const char *s)
+{
+	size_t n = same_bytes(t, x, s);
+	return n == x.n && !s[n];
 }
 
 static bool is_one_of(const struct tidy *t, struct tidy_piece x, const char *const *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (is_text(t, x, list[i], strlen(list[i])))
+		if (is_text(t, x, list[i]))
 			return true;
 	return false;
 }
 
 static bool begins_with(const struct tidy *t, struct tidy_piece x, const char *s)
 {
-	size_t n = strlen(s);
-	return x.n >= n && !memcmp(t->out.at + x.at, s, n);
+	return !s[same_bytes(t, x, s)];
+}
+
+/* What is behind the space that the piece begins with, or nothing. Lists of names in one space are
+ * compared without it: they differ from most names in the first byte. */
+static struct tidy_piece within(const struct tidy *t, struct tidy_piece x, const char *space)
+{
+	size_t n = begins_with(t, x, space) ? strlen(space) : x.n;
+	return (struct tidy_piece){ x.at + n, x.n - n };
+}
+
+static bool begins_with_any(const struct tidy *t, struct tidy_piece x, const char *const *list,
+			    size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (begins_with(t, x, list[i]))
+			return true;
+	return false;
 }
 
 static bool ends_with(const struct tidy *t, struct tidy_piece x, const char *s)
@@ -214,8 +240,9 @@ static bool is_default(const struct tidy *t, const struct tidy_piece *arguments,
 
 static const struct container *container_of_name(const struct tidy *t, struct tidy_piece name)
 {
-	for (size_t i = 0; i < ARRAY_LEN(containers); i++)
-		if (is_text(t, name, containers[i].name, strlen(containers[i].name)))
+	struct tidy_piece in_std = within(t, name, STD);
+	for (size_t i = 0; in_std.n && i < ARRAY_LEN(containers); i++)
+		if (is_text(t, in_std, containers[i].name))
 			return &containers[i];
 	return NULL;
 }
@@ -240,8 +267,7 @@ static bool rename_basic(struct tidy *t, struct tidy_piece name, struct tidy_pie
 	if (name.n <= n || name.n - n >= sizeof(rest) || memcmp(t->out.at + name.at, basic, n) != 0)
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(characters); i++) {
-		if (!is_text(t, character, characters[i].character,
-			     strlen(characters[i].character)))
+		if (!is_text(t, character, characters[i].character))
 			continue;
 		memcpy(rest, t->out.at + name.at + n, name.n - n);
 		t->out.n = name.at;
@@ -262,16 +288,17 @@ static bool is_policy(const struct tidy *t, const struct tidy_piece *arguments, 
 	for (size_t k = 0; k < ARRAY_LEN(policies_of_keys); k++)
 		if (is_default(t, arguments, x, policies_of_keys[k]))
 			return true;
-	for (size_t k = 0; k < ARRAY_LEN(policies) && end != '&' && end != '*'; k++)
-		if (begins_with(t, x, policies[k]))
-			return true;
-	return false;
+	if (end == '&' || end == '*')
+		return false;
+	struct tidy_piece in_std = within(t, x, STD), in_ops = within(t, x, OPS);
+	return begins_with_any(t, in_std, policies_in_std, ARRAY_LEN(policies_in_std)) ||
+	       begins_with_any(t, in_ops, policies_in_ops, ARRAY_LEN(policies_in_ops));
 }
 
 static size_t without_policies_at_end(const struct tidy *t, struct tidy_piece name,
 				      const struct tidy_piece *arguments, size_t n)
 {
-	bool is_standard = begins_with(t, name, "std::") || begins_with(t, name, "__gnu_cxx::");
+	bool is_standard = begins_with(t, name, STD) || begins_with(t, name, "__gnu_cxx::");
 	if (!is_standard || n > ARGUMENTS ||
 	    is_one_of(t, name, without_policies, ARRAY_LEN(without_policies)))
 		return n;
@@ -292,22 +319,22 @@ static void replace(struct tidy *t, size_t at, struct tidy_piece x)
 static bool rename_class(struct tidy *t, struct tidy_piece name, const struct tidy_piece *arguments,
 			 size_t n)
 {
-	static const char *const iterator[] = { "__gnu_cxx::__normal_iterator" };
+	struct tidy_piece in_std = within(t, name, STD), in_ops = within(t, name, OPS);
 	struct tidy_piece all = { arguments[0].at, t->out.n - arguments[0].at };
-	if (n == 2 && is_one_of(t, name, iterator, 1)) {
+	if (n == 2 && is_text(t, name, "__gnu_cxx::__normal_iterator")) {
 		bool is_const = ends_with(t, arguments[0], " const*");
 		const char *end = is_const ? "::const_iterator" : "::iterator";
 		replace(t, name.at, arguments[1]);
 		put(t, end, strlen(end));
 		return true;
 	}
-	if (n == 1 && *t->p != ':' && is_one_of(t, name, callers, ARRAY_LEN(callers))) {
+	if (n == 1 && *t->p != ':' &&
+	    is_one_of(t, in_ops, callers_in_ops, ARRAY_LEN(callers_in_ops))) {
 		replace(t, name.at, arguments[0]);
 		return true;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(classes); i++)
-		if (is_text(t, name, classes[i].name, strlen(classes[i].name)) &&
-		    is_text(t, all, classes[i].arguments, strlen(classes[i].arguments))) {
+		if (is_text(t, in_std, classes[i].name) && is_text(t, all, classes[i].arguments)) {
 			t->out.n = name.at;
 			put(t, classes[i].own_name, strlen(classes[i].own_name));
 			return true;
@@ -382,7 +409,7 @@ static void word(struct tidy *t)
 {
 	static const char *const versions[] = { "__cxx11::", "__1::", "__ndk1::" };
 	size_t n = 0;
-	if (!strncmp(t->p, "operator", 8) && !name_is_letter(t->p[8])) {
+	if (*t->p == 'o' && !strncmp(t->p, "operator", 8) && !name_is_letter(t->p[8])) {
 		operator_name(t);
 		return;
 	}
@@ -460,8 +487,10 @@ static bool sequence(struct tidy *t, enum where where)
 			return true;
 		else if (c == ')' || c == ']' || c == '}')
 			return where == IN_BRACKETS;
+		else if (c == '-' && t->p[1] == '>')
+			take(t, 2);
 		else
-			take(t, c == '-' && t->p[1] == '>' ? 2 : 1);
+			vec_push(&t->out, *t->p++);
 		if (!good)
 			return false;
 	}
@@ -471,8 +500,10 @@ static bool sequence(struct tidy *t, enum where where)
 char *tidy_name(const char *readable, bool for_people)
 {
 	struct tidy t = { .p = readable, .for_people = for_people };
-	if (!strpbrk(readable, "<:") || strlen(readable) > LONGEST)
+	size_t n = strlen(readable);
+	if (!strpbrk(readable, "<:") || n > LONGEST)
 		return NULL;
+	vec_reserve(&t.out, n + 1); /* tidy names are shorter */
 	bool whole = sequence(&t, OUTSIDE);
 	vec_push(&t.out, '\0');
 	if (whole && strcmp(t.out.at, readable) != 0)
