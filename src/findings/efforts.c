@@ -74,6 +74,8 @@ static const struct {
 
 static bool fits(const char *pattern, const char *name)
 {
+	if (*pattern != *name) /* nearly always: that is tested for every function */
+		return false;
 	size_t n = strlen(pattern);
 	bool is_open = pattern[n - 1] == '*';
 

@@ -101,13 +101,14 @@ static const struct own_rule foreign_names[] = {
 
 static bool is_match(const struct own_rule *r, const char *text)
 {
+	bool begins_alike = *text == *r->text; /* few do: that is tested for every function */
 	switch (r->at) {
 	case AT_START:
-		return !strncmp(text, r->text, strlen(r->text));
+		return begins_alike && !strncmp(text, r->text, strlen(r->text));
 	case ANYWHERE:
 		return strstr(text, r->text);
 	case WHOLE:
-		return !strcmp(text, r->text);
+		return begins_alike && !strcmp(text, r->text);
 	}
 	return false;
 }
