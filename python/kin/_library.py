@@ -61,7 +61,7 @@ class HistsOpts(Structure):
                        'ignore_callees:s max_stack:i has_percent_limit:b percent_limit:d max_rows:n comms:s dsos:s symbols:s '
                        'symbol_filter:s pids:s tids:s cpus:s times:s parallelism:s function:s below_only:b event:n branches:b '
                        'accesses:b levels:b hide_unresolved:b nanoseconds:b time_quantum_ns:q socket:s no_kernel:b no_user:b '
-                       'headed:b no_group:b no_callers:b overview:b all_rows:b first_rows:n')
+                       'headed:b no_group:b no_callers:b overview:b all_rows:b first_rows:n again:p')
 
 
 class ReportOpts(Structure):

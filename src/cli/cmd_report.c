@@ -180,16 +180,20 @@ static struct kin_error *print_events(struct kin_profile *profile, struct kin_hi
 	struct kin_error *err = NULL;
 	size_t n = 1;
 	for (h->event = 0; !err && h->event < n; h->event++) {
-		struct kin_table *t;
+		struct kin_table *t, *tall = NULL;
 		opts.intervals = !h->event && !s->format && !s->stats;
 		if ((err = kin_report(profile, "hists", &opts, &t)))
 			break;
 		/* Hints are known once functions have names. */
 		if (!h->event && h->overview &&
 		    make_room(profile, s, out, t, d->above, &h->max_rows)) {
-			kin_table_free(t);
-			if ((err = kin_report(profile, "hists", &opts, &t)))
+			h->again = tall = t;
+			err = kin_report(profile, "hists", &opts, &t);
+			h->again = NULL;
+			if (err) {
+				kin_table_free(tall);
 				break;
+			}
 		}
 		n = (size_t)number_of(t, "n_events");
 		d->is_array = d->is_json && (n > 1 || s->subjects.at.n);
@@ -200,6 +204,7 @@ static struct kin_error *print_events(struct kin_profile *profile, struct kin_hi
 		else
 			err = render(d, t);
 		kin_table_free(t);
+		kin_table_free(tall);
 	}
 	return err;
 }

@@ -4,18 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* order: of the rows; NULL: as they are */
 static void plain(const struct hists *h, const uint32_t *order, struct hists_levels *ret)
 {
 	size_t n_events = h->opts->n_events;
 	ret->at = xrealloc(NULL, h->n, sizeof(*ret->at));
-	for (size_t i = 0; i < h->n; i++)
-		ret->at[i] = (struct hists_entry){ order[i],
-						   0,
-						   true,
-						   &h->self[order[i] * n_events],
-						   &h->children[order[i] * n_events],
-						   0,
-						   0 };
+	for (uint32_t i = 0; i < h->n; i++) {
+		uint32_t row = order ? order[i] : i;
+		ret->at[i] = (struct hists_entry){ .row = row,
+						   .is_leaf = true,
+						   .self = &h->self[row * n_events],
+						   .children = &h->children[row * n_events] };
+	}
 	ret->n = h->n;
 }
 
@@ -113,13 +113,14 @@ static void by_levels(const struct hists *h, struct hists_levels *ret)
 
 void hists_levels_make(const struct hists *h, const struct hists_ask *a, struct hists_levels *ret)
 {
-	uint32_t *order;
+	uint32_t *order = NULL;
 	*ret = (struct hists_levels){ 0 };
 	if (a->given->hierarchy) {
 		by_levels(h, ret);
 		return;
 	}
-	hists_sort(h, a->terms.at, a->terms.n, &order);
+	if (!a->overview) /* which has an order of its own */
+		hists_sort(h, a->terms.at, a->terms.n, &order);
 	plain(h, order, ret);
 	free(order);
 }

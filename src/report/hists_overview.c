@@ -62,11 +62,10 @@ static int by_group(const void *a, const void *b, void *hists)
 	return order ? order : by_self(x, y, hists);
 }
 
-static void sort(struct hists_state *s)
+static void sort(struct hists_state *s, size_t n)
 {
-	struct hists_levels *l = &s->levels;
-	if (l->n)
-		qsort_r(l->at, l->n, sizeof(*l->at), by_group, s->hists);
+	if (n)
+		qsort_r(s->levels.at, n, sizeof(*s->levels.at), by_group, s->hists);
 }
 
 /* The size of a page; 0: all rows. */
@@ -81,6 +80,46 @@ static bool counts(const struct hists_state *s, const struct hist_stat *stat)
 	return stat->weight && hists_percent(s, stat) >= s->ask->percent_limit;
 }
 
+enum chance { MAY_BE_SHOWN, TOO_SMALL, FOLDED };
+
+static enum chance chance_of(const struct hists_state *s, const struct hists_entry *e)
+{
+	if (e->group == KIN_OVERVIEW_FOLDED)
+		return FOLDED;
+	return counts(s, e->self) || counts(s, e->children) ? MAY_BE_SHOWN : TOO_SMALL;
+}
+
+/* Moves entries with at most that chance to the front of the first n. Returns their number. */
+static size_t bring_forward(struct hists_state *s, size_t n, enum chance most)
+{
+	struct hists_entry *at = s->levels.at;
+	size_t front = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct hists_entry e = at[i];
+		if (chance_of(s, &e) > most)
+			continue;
+		at[i] = at[front];
+		at[front++] = e;
+	}
+	return front;
+}
+
+/* Sorts entries by Self, and puts folded ones last. Returns how many are sorted: of a page that
+ * ends, only those that it may show, as the others may be hundreds of thousands. */
+static size_t sort_by_self(struct hists_state *s)
+{
+	struct hists_levels *l = &s->levels;
+	size_t n = l->n - l->n_folded;
+	if (s->ask->given->all_rows || s->ask->given->first_rows) {
+		sort(s, l->n);
+		return n;
+	}
+	bring_forward(s, l->n, TOO_SMALL);
+	n = bring_forward(s, n, MAY_BE_SHOWN);
+	sort(s, n);
+	return n;
+}
+
 /* How many of `max` rows go to functions with Self: two thirds; more, if functions without Self
  * need less than a third. */
 static size_t room_for_self(const struct hists_state *s, size_t n, size_t max)
@@ -92,14 +131,15 @@ static size_t room_for_self(const struct hists_state *s, size_t n, size_t max)
 	return max - (callers < max / 3 ? callers : max / 3);
 }
 
-/* Chooses the rows of the page. Entries come sorted by Self; folded ones are last. */
-static void choose(struct hists_state *s)
+/* Chooses the rows of the page among the first `sorted`, which are sorted by Self; folded ones are
+ * last. */
+static void choose(struct hists_state *s, size_t sorted)
 {
 	struct hists_levels *l = &s->levels;
 	bool all = s->ask->given->all_rows;
 	size_t n = l->n - l->n_folded, max = page_rows(s) && !all ? page_rows(s) : n, chosen = 0;
-	size_t room = room_for_self(s, n, max);
-	for (size_t i = 0; i < n; i++) {
+	size_t room = room_for_self(s, sorted, max);
+	for (size_t i = 0; i < sorted; i++) {
 		struct hists_entry *e = &l->at[i];
 		bool spends = all ? e->self->weight > 0 : counts(s, e->self) && i < room;
 		bool leads = all || counts(s, e->children);
@@ -108,11 +148,11 @@ static void choose(struct hists_state *s)
 				   : KIN_OVERVIEW_REST;
 		chosen += spends || leads;
 	}
-	sort(s);
+	sort(s, sorted);
 	for (size_t i = max; i < chosen; i++)
 		l->at[i].group = KIN_OVERVIEW_REST;
 	if (s->ask->given->first_rows) {
-		sort(s);
+		sort(s, sorted);
 		return;
 	}
 	chosen = chosen < max ? chosen : max;
@@ -153,6 +193,5 @@ void hists_overview(struct hists_state *s)
 	l->n = n;
 	if (s->ask->opts.passing && !s->ask->given->all_rows && is_crowded(s))
 		fold(s);
-	sort(s);
-	choose(s);
+	choose(s, sort_by_self(s));
 }

@@ -57,6 +57,7 @@ struct hists_state {
 	size_t next_emitted;
 	struct kin_cell *cells;
 	const char **paid; /* [hists->n]: hists_paid(); NULL: nothing was folded */
+	bool borrows;      /* `hists` and `paid` are those of another table */
 };
 
 /* The denominator of an event's shares: its weight, or the elapsed time. */

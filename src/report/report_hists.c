@@ -458,7 +458,8 @@ static void free_state(void *state)
 {
 	struct hists_state *s = state;
 	callchains_free(s->chains);
-	hists_free(s->hists);
+	if (!s->borrows)
+		hists_free(s->hists);
 	hists_levels_free(&s->levels);
 	hists_ask_free(s->ask);
 	vec_free(&s->cols);
@@ -466,7 +467,8 @@ static void free_state(void *state)
 	vec_free(&s->emitted);
 	arena_release(&s->arena);
 	free(s->cells);
-	free(s->paid);
+	if (!s->borrows)
+		free(s->paid);
 	free(s);
 }
 
@@ -618,6 +620,23 @@ static void note_subject(struct hists_state *s)
 	report_note_subjects(&in, &o, s->table);
 }
 
+/* The sums of all rows: those of the table that the options name, or new ones. */
+static void add_sums(struct hists_state *s)
+{
+	const struct kin_table *again = s->ask->given->again;
+	const struct hists_state *of = again ? table_state(again, &source) : NULL;
+	s->borrows = s->ask->overview && of && of->ask->overview &&
+		     of->in.profile == s->in.profile && of->in.program == s->in.program;
+	if (s->borrows) {
+		s->hists = of->hists;
+		s->paid = of->paid;
+		return;
+	}
+	s->hists = hists_new(s->in.profile, s->in.program, &s->ask->opts);
+	if (s->ask->overview)
+		hists_paid(s);
+}
+
 static struct kin_error *hists_run(const struct report_input *in, const struct report_opts *o,
 				   struct kin_table **ret)
 {
@@ -631,12 +650,11 @@ static struct kin_error *hists_run(const struct report_input *in, const struct r
 		return err;
 	}
 	s->in = *in;
-	s->hists = hists_new(in->profile, in->program, &s->ask->opts);
+	add_sums(s);
 	s->chains = s->ask->opts.chains ? callchains_new(s->hists) : NULL;
 	hists_levels_make(s->hists, s->ask, &s->levels);
 	if (s->ask->overview) {
 		hists_overview(s);
-		hists_paid(s);
 	} else if (s->ask->given->max_rows) {
 		s->levels.n_left_out = count_left_out(s);
 	}

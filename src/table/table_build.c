@@ -121,6 +121,11 @@ void table_set_source(struct kin_table *t, const struct table_source *source, vo
 	t->state = state;
 }
 
+const void *table_state(const struct kin_table *t, const struct table_source *source)
+{
+	return t->source == source ? t->state : NULL;
+}
+
 void table_set_layout(struct kin_table *t, const void *owner, const void *layout)
 {
 	t->layout_owner = owner;

@@ -41,6 +41,8 @@ bool table_next(struct kin_table *t, struct kin_row *ret);
 /* kin_table_rewind() for readers that only need the extremes of columns. */
 void table_rewind_extremes(struct kin_table *t);
 void table_set_source(struct kin_table *t, const struct table_source *source, void *state);
+/* The state of a table with that source; NULL: it has another. */
+const void *table_state(const struct kin_table *t, const struct table_source *source);
 
 /* Data for another program's layout that fits neither rows nor columns: a struct of that layout.
  * `owner` identifies its type: any address within the layout's code. NULL: there is none. The

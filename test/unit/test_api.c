@@ -69,19 +69,25 @@ __attribute__((noinline)) static void overwrite_stack(void)
 		bytes[i] = 1;
 }
 
+static struct kin_profile *opened_folded(const char *text)
+{
+	char path[] = "/tmp/kin-test.XXXXXX";
+	const char *const paths[] = { path };
+	FILE *f = fdopen(mkstemp(path), "w");
+	struct kin_profile *p = NULL;
+	fputs(text, f);
+	fclose(f);
+	OK(kin_profile_open(paths, 1, NULL, &p) == NULL);
+	unlink(path);
+	return p;
+}
+
 static void every_report_has_defaults(void)
 {
 	static const char *const names[] = { "flat",     "graph",  "hists",  "lines",
 					     "annotate", "cycles", "counts", "order",
 					     "latency",  "index",  "info" };
-	char path[] = "/tmp/kin-test.XXXXXX";
-	const char *const paths[] = { path };
-	FILE *f = fdopen(mkstemp(path), "w");
-	struct kin_profile *p = NULL;
-	fputs("prog;main;a 1\nprog;main;b 2\n", f);
-	fclose(f);
-	OK(kin_profile_open(paths, 1, NULL, &p) == NULL);
-	unlink(path);
+	struct kin_profile *p = opened_folded("prog;main;a 1\nprog;main;b 2\n");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		struct kin_table *t = NULL;
 		struct kin_row row;
@@ -94,6 +100,54 @@ static void every_report_has_defaults(void)
 		kin_table_free(t);
 	}
 	kin_profile_free(p);
+}
+
+static char *page(struct kin_profile *p, size_t rows, const struct kin_table *again,
+		  struct kin_table **t)
+{
+	struct kin_hists_opts hists = { .size = sizeof(hists),
+					.call_graph = "none",
+					.overview = true,
+					.has_percent_limit = true,
+					.percent_limit = 0.5,
+					.max_rows = rows,
+					.again = again };
+	struct kin_report_opts opts = { .size = sizeof(opts), .hists = &hists };
+	OK(kin_report(p, "hists", &opts, t) == NULL);
+	return rendered(*t, "json");
+}
+
+/* Thirty functions, each with a caller that only leads to it. */
+static void a_page_made_again_is_that_made_anew(void)
+{
+	char text[4096], *to = text;
+	for (int i = 0; i < 30; i++)
+		to += sprintf(to, "prog;main;group%d;to%d;f%d %d\n", i / 10, i, i, 3 + i % 7);
+	struct kin_profile *p = opened_folded(text), *other = opened_folded("prog;main;a 1\n");
+	struct kin_table *tall, *of_other;
+	char *whole = page(p, 60, NULL, &tall), *little = page(other, 60, NULL, &of_other);
+	OK(strstr(whole, "\"f29\"") && strstr(whole, "group2"));
+	for (size_t rows = 1; rows < 34; rows++) { /* there are 34 that are not folded */
+		struct kin_table *anew, *again, *foreign;
+		char *want = page(p, rows, NULL, &anew);
+		char *got = page(p, rows, tall, &again);
+		char *apart = page(p, rows, of_other, &foreign); /* is of no use */
+		OK_STR(got, want);
+		OK_STR(apart, want);
+		OK(strcmp(want, whole) != 0);
+		kin_table_free(anew);
+		kin_table_free(again);
+		kin_table_free(foreign);
+		free(want);
+		free(got);
+		free(apart);
+	}
+	kin_table_free(tall);
+	kin_table_free(of_other);
+	kin_profile_free(p);
+	kin_profile_free(other);
+	free(whole);
+	free(little);
 }
 
 static void fails(struct kin_error *err, enum kin_error_kind kind, const char *message)
@@ -169,6 +223,7 @@ int main(int argc, char **argv)
 		return 2;
 	a_table_outlives_its_profile();
 	every_report_has_defaults();
+	a_page_made_again_is_that_made_anew();
 	says_what_is_wrong();
 	writes_without_a_program();
 	return DONE();
