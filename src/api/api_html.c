@@ -5,6 +5,7 @@
 #include "api/api_private.h"
 #include "base/err.h"
 #include "base/guard.h"
+#include "base/source_url.h"
 #include "page/html_write.h"
 #include "paths/path_tree.h"
 
@@ -153,6 +154,9 @@ static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_
 	struct page_parts x = { .paths = NULL };
 	memcpy(x.tables, no_tables, sizeof(x.tables));
 	opts_copy(&o, sizeof(o), opts);
+	if (o.source_url && !source_url_is_valid(o.source_url))
+		return err_new(KIN_ERROR_USAGE, "source_url '%s' is not https://HOST/PATH/{file}",
+			       o.source_url);
 	x.names = o.full_names ? NULL : people_names_new();
 	char *title = o.title ? NULL : title_of(p);
 	struct remarks findings = { 0 };
@@ -169,6 +173,8 @@ static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_
 					      .findings = &findings,
 					      .own = x.own,
 					      .begins_with_own = begins_with_own(o.own, x.own),
+					      .source_url = o.source_url,
+					      .own_code = p->own,
 					      .names = x.names,
 					      .paths = x.paths,
 					      .max_bytes = o.max_bytes ? o.max_bytes : HTML_BYTES,

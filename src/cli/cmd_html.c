@@ -4,13 +4,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/source_url.h"
 #include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/message.h"
+#include "cli/open_page.h"
 #include "cli/output.h"
 #include "cli/run.h"
 
-enum { OPT_MAX_SIZE = OPT_OWN, OPT_NO_CODE };
+enum { OPT_MAX_SIZE = OPT_OWN, OPT_NO_CODE, OPT_OPEN, OPT_SOURCE_URL };
 
 static const char *const description[] = {
 	"Writes one self-contained file that needs no network: a summary with the quality of the "
@@ -35,6 +37,7 @@ static const char *const description[] = {
 static const struct example examples[] = {
 	{ "kin html", "write profile.html from the profile in this directory" },
 	{ "kin html -o app.html app.kin", "from a recording" },
+	{ "kin html --open app.kin", "show it at once" },
 	{ "kin html --max-size=20M app.kin", "with more of the narrow frames" },
 	{ "kin html -o - perf.data >report.html", "to standard output" },
 	{ 0 },
@@ -49,7 +52,12 @@ static const struct opt_group output_group = {
 		{ OPT_MAX_SIZE, 0, "max-size", "SIZE",
 		  "leave out the narrowest frames of a file that would be larger: 500K, 20M; 5 MB "
 		  "if not given" },
+		{ OPT_OPEN, 0, "open", NULL, "show the page in a browser: $BROWSER, or xdg-open" },
 		{ OPT_NO_CODE, 0, "no-code", NULL, "leave out source lines and instructions" },
+		{ OPT_SOURCE_URL, 0, "source-url", "TEMPLATE",
+		  "link lines and functions to a forge: https://HOST/PATH/{file}#L{line}; {file} "
+		  "is the path below --own=DIRECTORY; code.source-url in ~/.kinconfig says it, "
+		  "too" },
 		{ OPT_MIN_SHARE, 'm', "min-share", "PERCENT",
 		  "without sampled stacks: leave out callers and callees of functions below this "
 		  "share of the total; 0.01 if not given" },
@@ -73,6 +81,8 @@ static void narrow(const struct settings *s, struct kin_open_opts *o)
 static bool begin(struct settings *s, char error[512])
 {
 	(void)error;
+	settings_read_config(s);
+	s->page.source_url = s->config.source_url;
 	s->min_share = 0.0001;
 	return true;
 }
@@ -86,6 +96,13 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	case OPT_NO_CODE:
 		s->page.no_code = true;
 		break;
+	case OPT_OPEN:
+		s->opens_page = true;
+		break;
+	case OPT_SOURCE_URL:
+		s->page.source_url = arg;
+		return source_url_is_valid(arg) ||
+		       arg_bad("--source-url", arg, "https://HOST/PATH/{file}#L{line}", error);
 	}
 	return true;
 }
@@ -126,12 +143,21 @@ static struct kin_error *write_to(struct kin_profile *profile, const struct sett
 	err = output_finish(&out, err);
 	if (!err)
 		tell_size(s, opts.path);
-	if (!err && !s->output.path)
+	if (!err && s->opens_page)
+		open_page("html", opts.path);
+	else if (!err && !s->output.path)
 		message("html", "%s: to be opened in a browser", opts.path);
 	return err;
 }
 
-static int cmd_html(const struct settings *s) { return run_profile(s, write_to); }
+static int cmd_html(const struct settings *s)
+{
+	if (s->opens_page && s->output.path && !strcmp(s->output.path, "-")) {
+		message("html", "--open shows a file: give it a name by -o FILE");
+		return EXIT_USAGE;
+	}
+	return run_profile(s, write_to);
+}
 
 const struct command html_command = {
 	.name = "html",

@@ -52,6 +52,7 @@ struct settings {
 	struct kin_hists_opts hists;
 	struct kin_script_opts script; /* "script" only */
 	struct kin_html_opts page;     /* "html" only */
+	bool opens_page;               /* the same */
 	char *call_graph;              /* owned */
 	struct perf_config config;     /* from a configuration file, */
 	bool read_config;              /* if it was read */

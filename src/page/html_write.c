@@ -311,6 +311,19 @@ static void put_remarks(struct sink *s, const char *key, const struct remarks *r
 	sink_char(s, ']');
 }
 
+static void put_source_url(struct sink *s, const char *url, const struct own_code *code)
+{
+	const char *dir;
+	sink_str(s, ",\n\"source_url\":");
+	json_string(s, url);
+	sink_str(s, ",\"source_roots\":[");
+	for (size_t i = 0; code && (dir = own_code_dir(code, i)); i++) {
+		sink_str(s, i ? "," : "");
+		json_string(s, dir);
+	}
+	sink_char(s, ']');
+}
+
 static void put_shown(struct sink *s, const struct html_input *in)
 {
 	const char *full, *shown;
@@ -337,6 +350,8 @@ static void put_fixed(struct sink *s, const struct html_input *in)
 	put_remarks(s, "warnings", in->remarks, KIN_REMARK_WARNING);
 	put_remarks(s, "findings", in->findings, KIN_REMARK_NOTE);
 	put_remarks(s, "hints", in->remarks, KIN_REMARK_HINT);
+	if (in->source_url)
+		put_source_url(s, in->source_url, in->own_code);
 	put_tables(s, in->tables);
 	if (in->names)
 		put_shown(s, in);

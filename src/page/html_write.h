@@ -44,6 +44,8 @@ struct html_input {
 	const struct remarks *findings;  /* notes on what stands out; NULL: none */
 	struct own_shares own;           /* of the first event, if functions are told to be own */
 	bool begins_with_own;            /* the page folds the code of others when it is opened */
+	const char *source_url;          /* kin_html_opts.source_url */
+	const struct own_code *own_code; /* its directories: {file} is relative to them; or NULL */
 	struct people_names *names;      /* how functions are shown; NULL: by their whole names */
 	const struct html_paths *paths;  /* NULL: no samples */
 	uint64_t max_bytes; /* size limit of the file: narrow flame-graph nodes are dropped and

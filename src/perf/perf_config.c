@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/source_url.h"
 #include "base/vec.h"
 
 enum { MAX_LINE = 1024, MAX_FILE = 1 << 20 };
@@ -188,6 +189,11 @@ static bool note(void *arg, const char *key, const char *value)
 			vec_push(&r->config->own_dirs, keep(r, value));
 		else
 			vec_push(&r->config->foreign_dirs, keep(r, value));
+	} else if (!strcmp(key, "code.source-url")) {
+		if (source_url_is_valid(value))
+			r->config->source_url = keep(r, value);
+		else
+			wrong(r, key, value, "an http or https address with {file} in it");
 	} else if (!strcmp(key, "report.sort_order")) {
 		h->sort = keep(r, value);
 	} else if (!strcmp(key, "hist.percentage")) {

@@ -22,6 +22,7 @@ struct perf_config {
 		const char **at;
 		size_t n, cap;
 	} own_dirs, foreign_dirs;
+	const char *source_url; /* kin_html_opts.source_url */
 };
 
 /* Parses n bytes; calls found(arg, "section.key", value) for each setting, until it returns false,

@@ -221,6 +221,14 @@ void own_code_free(struct own_code *c)
 	free(c);
 }
 
+const char *own_code_dir(const struct own_code *c, size_t i)
+{
+	for (size_t k = 0; k < c->dirs.n; k++)
+		if (c->dirs.at[k].is_own && !i--)
+			return c->dirs.at[k].path;
+	return NULL;
+}
+
 /* ---- verdicts ---- */
 
 /* By the user's directories: the longest; of equal ones the last. */

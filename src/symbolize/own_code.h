@@ -20,6 +20,10 @@ struct own_code;
 struct own_code *own_code_new(const struct own_dirs *dirs, const char *program, bool runs_scripts);
 void own_code_free(struct own_code *c); /* NULL is fine */
 
+/* The i-th directory that the user called own, absolute; NULL: there are no more. Lives as long as
+ * c. */
+const char *own_code_dir(const struct own_code *c, size_t i);
+
 struct own_subject {        /* a function */
 	const char *name;   /* as in the file or the data: not demangled */
 	const char *file;   /* its source file; NULL: not known */

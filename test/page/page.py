@@ -11,6 +11,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+import urllib.parse
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
@@ -436,6 +438,60 @@ def test_own_program(tap, kin, folder, page, url):
     want = run(kin, folder, 'report', foreign, 'calls.kin').stdout.split('Lines of own code')[1]
     for share, text in lines[:2]:
         tap.ok(f'{share:.2f}%' in want and text in want, f'lines of own code are those of kin report: {text}', f'{lines}\n{want}')
+
+
+def test_open(tap, kin, folder):
+    """kin html --open: the user's browser, or a line that says why not."""
+    browser, seen = os.path.join(folder, 'browser'), os.path.join(folder, 'seen')
+    with open(browser, 'w') as f:
+        f.write(f'#!/bin/sh\necho "$@" >{seen}.new\nmv {seen}.new {seen}\n')
+    os.chmod(browser, 0o755)
+    page = os.path.join(os.path.realpath(folder), 'open.html')
+    bare = {k: v for k, v in os.environ.items() if k not in ('DISPLAY', 'WAYLAND_DISPLAY', 'BROWSER', 'CI')}
+    for given, want, said in (({'DISPLAY': ':9', 'BROWSER': browser}, page, 'opened by'), ({'WAYLAND_DISPLAY': 'w', 'BROWSER': f'/no/such:{browser} --at=%s'}, f'--at={page}', 'opened by'),
+                              ({'BROWSER': browser}, None, 'no display'), ({'DISPLAY': ':9', 'BROWSER': browser, 'CI': '1'}, None, 'no display'),
+                              ({'DISPLAY': ':9', 'BROWSER': '/no/such'}, None, '$BROWSER names cannot be started'), ({'DISPLAY': ':9', 'PATH': '/nowhere'}, None, 'xdg-open is not installed')):
+        if os.path.exists(seen):
+            os.remove(seen)
+        done = subprocess.run([kin, 'html', '--open', '-o', 'open.html', 'hostile.folded'], cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, env={**bare, **given})
+        end = time.monotonic() + 20
+        while want and not os.path.exists(seen) and time.monotonic() < end:
+            time.sleep(.02)
+        got = open(seen).read().strip() if os.path.exists(seen) else None
+        tap.ok(done.returncode == 0 and got == want and said in done.stderr and done.stderr.count('\n') == 1, f'--open: {said} ({" ".join(given)})', f'{got} {done.stderr}')
+    done = run(kin, folder, 'html', '--open', '-o', '-', 'hostile.folded')
+    tap.ok(done.returncode == 2 and 'a file' in done.stderr and not done.stdout, '--open of standard output is refused', done.stderr)
+
+
+def test_source_url(tap, kin, folder, page, url):
+    """Links to a forge: of lines and functions, escaped, and only to the web."""
+    source = os.path.join(folder, 'a b#&.c')
+    with open(source, 'w') as f:
+        f.write('volatile long x;\nint main(void)\n{\n\tfor (long i = 0; i < 200000000; i++)\n\t\tx += i;\n\treturn 0;\n}\n')
+    built = subprocess.run(['cc', '-O1', '-g', '-o', 'forge', source], cwd=folder, capture_output=True)
+    run(kin, folder, 'run', '-q', '-o', 'forge.kin', './forge')
+    if built.returncode or not os.path.exists(os.path.join(folder, 'forge.kin')):
+        tap.skip('links to a forge', 'no compiler, or nothing could be measured')
+        return
+    with open(os.path.join(folder, '.kinconfig'), 'w') as f:
+        f.write('[code]\n\tsource-url = http://forge.example/set/{file}\n')
+    whole = '/'.join(map(urllib.parse.quote, source.lstrip('/').split('/')))
+    home = {**os.environ, 'HOME': folder}
+    for options, want in ((['--source-url=https://forge.example/x/{file}#L{line}'], f'https://forge.example/x/{whole}#L5'),
+                          (['--source-url=https://forge.example/x/{file}#L{line}', f'--own={folder}'], 'https://forge.example/x/a%20b%23%26.c#L5'),
+                          (['--source-url=https://forge.example/x/{file}', '--own=/somewhere'], None), ([], f'http://forge.example/set/{whole}')):
+        subprocess.run([kin, 'html', '-o', 'forge.html', *options, 'forge.kin'], cwd=folder, env=home, capture_output=True)
+        page.go(url.format('forge.html'))
+        settle(page)
+        found = set(page.run('[...document.querySelectorAll(".forge")].map(a => a.href)'))
+        tap.ok(want in found if want else not found, f'a line on the forge: {" ".join(options).replace(folder, "FOLDER")}', f'{found} {want}')
+    for bad in ('javascript:alert(1)//{file}', 'https://forge.example/', 'https://forge.example/ {file}', 'data:{file}'):
+        done = run(kin, folder, 'html', f'--source-url={bad}', '-o', 'bad.html', 'forge.kin')
+        tap.ok(done.returncode == 2 and 'https://HOST' in done.stderr and not os.path.exists(os.path.join(folder, 'bad.html')), f'{bad} is refused', done.stderr)
+    with open(os.path.join(folder, '.kinconfig'), 'w') as f:
+        f.write('[code]\n\tsource-url = javascript:{file}\n')
+    done = subprocess.run([kin, 'html', '-o', 'forge.html', 'forge.kin'], cwd=folder, env=home, capture_output=True, text=True)
+    tap.ok('code.source-url' in done.stderr and 'source_url' not in unpack(open(os.path.join(folder, 'forge.html'), encoding='utf-8').read()), 'so it is as a setting', done.stderr)
 
 
 # The text that the page shows for the selected frame of the flame graph.
@@ -1319,6 +1375,7 @@ def main():
         tap.part(test_programs, tap, kin, folder)
         tap.part(test_code, tap, folder)
         tap.part(test_layout, tap)
+        tap.part(test_open, tap, kin, folder)
         if not chromium.found():
             tap.skip('the page in a browser', 'chromium is not installed: what the page SHOWS was not tested')
             return tap.done()
@@ -1331,6 +1388,7 @@ def main():
             tap.part(test_left_out_of_library, tap, kin, folder, page, url)
             tap.part(test_own, tap, kin, folder, page, url)
             tap.part(test_own_program, tap, kin, folder, page, url)
+            tap.part(test_source_url, tap, kin, folder, page, url)
             tap.part(test_flame, tap, kin, folder, page, url)
             tap.part(test_graph, tap, kin, folder, page, url)
             tap.part(test_timeline, tap, kin, folder, page, url)

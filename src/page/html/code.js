@@ -105,6 +105,20 @@ const hottest_of = (rows, hits) => rows.reduce((a, r) => (measured(r, hits).self
 
 const has_code = () => !!(data.tables.instructions || data.tables.lines);
 
+// The address of a line of a file on the forge, or undefined.
+function forge_of(file, line) {
+	const url = data.source_url, roots = data.source_roots || [], root = roots.filter(r => file.startsWith(r + "/")).sort((a, b) => b.length - a.length)[0];
+	if (!url || !/^https?:[/]/.test(url) || (roots.length && !root))
+		return undefined;
+	const path = (root ? file.slice(root.length) : file).replace(/^[/]+/, "").split("/").map(encodeURIComponent).join("/");
+	return url.replaceAll("{file}", () => path).replaceAll("{line}", () => String(Number(line)));
+}
+
+function forge_link(file, line) {
+	const href = forge_of(file, line);
+	return href ? el("a", { href, rel: "noopener noreferrer", target: "_blank", class: "forge", title: href, "aria-label": `${base_name(file)}:${line} on the forge` }, " ↗") : null;
+}
+
 function links_to_code(f) {
 	if (!has_code())
 		return null;
@@ -114,7 +128,7 @@ function links_to_code(f) {
 	const hottest = hottest_of(code.functions[i].rows.filter(r => r.file), hits_at_hand());
 	const file = hottest ? code.files.findIndex(x => x.name === hottest.file) : -1;
 	return [el("a", { href: link_to("code", `f${i}`) }, "Instructions"), " ",
-		file >= 0 ? el("a", { href: link_to("code", `s${file}`, { l: hottest.line }) }, "Source") : null];
+		file >= 0 ? [el("a", { href: link_to("code", `s${file}`, { l: hottest.line }) }, "Source"), forge_link(hottest.file, hottest.line)] : null];
 }
 
 const whole_time = () => (data.tables.instructions || data.tables.lines).properties.total || 1;
@@ -202,7 +216,7 @@ function view_source(i) {
 	const rows = file.rows.slice().sort((a, b) => a.line - b.line), counted = rows.some(r => r.count !== null);
 	let before = null;
 	return [
-		el("h2", { class: "name title" }, file.name), el("p", { class: "soft" }, `${percent(share_of_rows(file.rows, hits))} of all, in its lines. `,
+		el("h2", { class: "name title" }, file.name, forge_link(file.name, hottest_of(rows, hits).line)), el("p", { class: "soft" }, `${percent(share_of_rows(file.rows, hits))} of all, in its lines. `,
 			el("a", { href: changed({ l: hottest_of(rows, hits).line }) }, "To the hottest line")), note_of_whole(), notes_of(data.tables.lines),
 		region("Source", table_of("Source " + file.name, "listing", [head("Self", "n"), hits ? null : head("Children", "n minor"),
 			counted ? head("Count", "n") : null, head("Line", "n"), head("Source")],
@@ -213,7 +227,7 @@ function view_source(i) {
 				return el("tr", { class: [String(r.line) === state.keys.l ? "self" : "", gap ? "gap" : ""].join(" ").trim() || null, id: String(r.line) === state.keys.l ? "chosen" : null },
 					now.self ? share_cell(now.self) : el("td"), hits ? null : el("td", { class: "n minor" }, now.all ? percent(now.all) : ""),
 					counted ? el("td", { class: "n" }, count(r.count)) : null,
-					el("td", { class: "n soft" }, k === undefined ? String(r.line) : el("a", { href: link_to("code", `f${k}`, { l: r.line, file: file.name }), title: "its instructions" }, String(r.line))),
+					el("td", { class: "n soft" }, k === undefined ? String(r.line) : el("a", { href: link_to("code", `f${k}`, { l: r.line, file: file.name }), title: "its instructions" }, String(r.line)), forge_link(file.name, r.line)),
 					el("td", { class: "name code" }, r.source || ""));
 			}))),
 	];
@@ -224,7 +238,7 @@ function hottest_code() {
 	if (!has_code())
 		return null;
 	const code = code_at_hand(), hits = hits_at_hand(), most = list => list.filter(x => x.share > 0).sort((a, b) => b.share - a.share).slice(0, 5);
-	const line = (r, i, share) => ({ share, text: r.source, name: `${base_name(r.file)}:${r.line}`, link: link_to("code", `s${i}`, { l: r.line }) });
+	const line = (r, i, share) => ({ share, text: r.source, more: forge_link(r.file, r.line), name: `${base_name(r.file)}:${r.line}`, link: link_to("code", `s${i}`, { l: r.line }) });
 	const is_own = !hits && own_at_hand() && !rewrites_at_hand().length, rows = code.files.flatMap((x, i) => x.rows.map(r => [r, i]));
 	const row_of = new Map(is_own ? rows.map(([r, i]) => [r.file + "\n" + r.line, [r, i]]) : []);
 	const lines = most(is_own ? data.own.lines.map(([file, l, weight]) => [row_of.get(data.files[file] + "\n" + l), weight]).filter(([row]) => row)
@@ -234,7 +248,7 @@ function hottest_code() {
 		return { share: r ? measured(r, hits).self : 0, text: r && r.instruction.replace(`<${c.name}`, "<"), name: c.name, link: link_to("code", `f${i}`, { h: 1 }) };
 	}));
 	const part = (title, list) => (list.length ? [el("h2", {}, title), plain_table(list.map(r => el("tr", {}, share_cell(r.share),
-		el("td", { class: "name" }, el("div", { class: "clip", title: r.name }, el("a", { href: r.link }, shown_of(r.name)))), line_of(r.text || ""))), title)] : null);
+		el("td", { class: "name" }, el("div", { class: "clip", title: r.name }, el("a", { href: r.link }, shown_of(r.name)), r.more)), line_of(r.text || ""))), title)] : null);
 	return [note_of_whole(), part(is_own ? "Lines of own code" : "Hottest lines", lines), part("Hottest instructions", instructions)];
 }
 
