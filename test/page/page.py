@@ -440,6 +440,138 @@ def test_own_program(tap, kin, folder, page, url):
         tap.ok(f'{share:.2f}%' in want and text in want, f'lines of own code are those of kin report: {text}', f'{lines}\n{want}')
 
 
+def without_recursion(stack, _):
+    path, outermost = [], {}
+    for f in stack:
+        path = outermost[f] = outermost.get(f, path + [f])
+    return path
+
+
+REWRITES = {
+    'x': lambda stack, f: None if f in stack else stack,
+    'm': lambda stack, f: [x for x in stack if x != f],
+    'r': lambda stack, f: stack[stack.index(f):] if f in stack else None,
+    'c': without_recursion,
+}
+
+
+def test_rewrites(tap, kin, folder, page, url):
+    """Functions that are left out, merged or made the root, and recursion that is folded: the times are those of such stacks."""
+    rand, stacks, shapes = random.Random(5), [], 'abcdefg'
+    for _ in range(400):
+        stacks.append((['main'] + [rand.choice(shapes) for _ in range(rand.randrange(9))], rand.randrange(1, 500)))
+    with open(os.path.join(folder, 'rewrites.folded'), 'w') as f:
+        f.writelines(f'{";".join(stack)} {weight}\n' for stack, weight in stacks)
+    data = unpack(write(tap, kin, folder, 'rewrites.html', '--max-size=50M', 'rewrites.folded'))
+    number, whole = {n: i for i, n in enumerate(data['functions']['name'])}, sum(w for _, w in stacks)
+    for chain in ('xc', 'mc', 'rc', 'ca', 'xb.ma', 'ma.rb', 'rb.mc.xd.c'):
+        left = stacks
+        for kind, name in [(step[0], step[1:]) for step in chain.split('.')]:
+            left = [(REWRITES[kind](stack, name), weight) for stack, weight in left]
+            left = [(stack, weight) for stack, weight in left if stack is not None]
+        want = {}
+        for stack, weight in left:
+            for f in set(stack):
+                self, total = want.get(f, (0, 0))
+                want[f] = (self + weight * (f == stack[-1]), total + weight)
+        page.go(url.format('rewrites.html') + '#functions?tr=' + '.'.join(s[0] + (str(number[s[1:]]) if s[0] != 'c' else '') for s in chain.split('.')))
+        settle(page)
+        compare(tap, page, f'stacks rewritten by {chain}', want, whole)
+    chips = page.run('[...document.querySelectorAll(".chip")].map(c => c.firstChild.textContent)')
+    tap.ok(chips == ['from b on', 'c in its callers', 'without d', 'recursion folded'], 'what rewrites them is named, and can be taken away', str(chips))
+    page.go(url.format('rewrites.html') + '#flame')
+    settle(page)
+    page.run('document.querySelector("canvas").focus()')
+    for key in ('ArrowDown', 'ArrowDown'):
+        page.key(key)
+    name = page.run(FRAME).split(' – ')[0]
+    page.key('m')
+    settle(page)
+    tap.ok(page.run('location.hash') == f'#flame?tr=m{number[name]}' and page.run('document.querySelector(".chip").innerText').startswith(f'{name} in its callers'),
+           'a key of the flame graph rewrites them', page.run('location.hash'))
+
+
+TREE_ROWS = '[...document.querySelectorAll(".tree tbody tr[aria-level]")].map(r => [r.ariaLevel, r.ariaExpanded, r.cells[r.cells.length - 1].querySelector("a").textContent, r.cells[0].innerText.trim()])'
+
+
+def test_tree(tap, kin, folder, page, url):
+    """Rows of the call tree open by mouse and keys, in both directions, and have the times of such stacks."""
+    stacks = {'main;read;parse;copy': 40, 'main;read;parse': 20, 'main;read': 10, 'main;write;copy': 25, 'main': 5}
+    with open(os.path.join(folder, 'tree.folded'), 'w') as f:
+        f.writelines(f'{stack} {weight}\n' for stack, weight in stacks.items())
+    write(tap, kin, folder, 'tree.html', 'tree.folded')
+    page.go(url.format('tree.html') + '#tree')
+    settle(page)
+    rows = page.run(TREE_ROWS)
+    tap.ok(rows == [['1', 'true', 'main', '100.00 %'], ['2', 'true', 'read', '70.00 %'], ['3', 'true', 'parse', '60.00 %'], ['4', None, 'copy', '40.00 %'],
+                    ['2', 'false', 'write', '25.00 %']], 'the call tree is open along the way with most time', str(rows))
+    page.run('document.querySelector(".tree tbody tr").focus()')
+    for key in ('ArrowDown', 'ArrowLeft', 'ArrowDown', 'ArrowRight', 'ArrowRight'):
+        page.key(key)
+    rows = page.run(TREE_ROWS)
+    tap.ok([r[2] for r in rows] == ['main', 'read', 'write', 'copy'] and page.run('document.activeElement.innerText.trim()').endswith('copy'),
+           'arrow keys close and open rows', f'{rows} {page.run("document.activeElement.innerText")}')
+    page.key('ArrowLeft')
+    page.click_on('document.activeElement.querySelector("button")')
+    tap.ok(len(page.run(TREE_ROWS)) == 3, 'so does a click', str(page.run(TREE_ROWS)))
+    look(page, '#tree?how=inverted')
+    rows = page.run(TREE_ROWS)
+    tap.ok([r[1:] for r in rows] == [['false', 'copy', '65.00 %'], ['false', 'parse', '20.00 %'], ['false', 'read', '10.00 %'], [None, 'main', '5.00 %']],
+           'inverted, it begins where the time was spent', str(rows))
+    page.run('document.querySelector(".tree tbody tr").focus()')
+    page.key('ArrowRight')
+    rows = page.run(TREE_ROWS)
+    tap.ok([r[2:] for r in rows[1:3]] == [['parse', '40.00 %'], ['write', '25.00 %']], 'and opens to the callers', str(rows))
+    page.key('Enter')
+    settle(page)
+    tap.ok(page.run('document.querySelector("h2").textContent') == 'copy', 'Enter shows the function')
+    with open(os.path.join(folder, 'broad.folded'), 'w') as f:
+        f.writelines(f'main;leaf{i:03} {100 + i}\n' for i in range(120))
+    write(tap, kin, folder, 'broad.html', 'broad.folded')
+    page.go(url.format('broad.html') + '#tree')
+    settle(page)
+    page.run('document.querySelector(".tree tbody tr").focus()')
+    page.key('ArrowRight')
+    before = len(page.run(TREE_ROWS))
+    more = page.run('document.querySelector(".tree .more").textContent')
+    page.click_on('document.querySelector(".tree .more")')
+    tap.ok((before, more.split()[0], len(page.run(TREE_ROWS))) == (41, '80', 121), 'many rows open by two clicks', f'{before} {more} {len(page.run(TREE_ROWS))}')
+
+
+# The text that the page shows for the selected frame of the flame graph: its name, then its figures, which stand before it.
+FRAME = '(f => `${f.children[1].textContent} – ${f.firstChild.textContent}`)(document.getElementById("frame"))'
+
+
+def test_axis(tap, kin, folder, page, url):
+    """The scale of the timeline; the wheel zooms, and rows, marks and what is chosen follow."""
+    page.go(url.format('threads.html') + '#timeline')
+    settle(page)
+    marks = '[...document.querySelectorAll(".axis span")].map(s => [s.textContent, Math.round(s.getBoundingClientRect()[s.className ? "right" : "left"] - s.parentNode.getBoundingClientRect().left)])'
+    width = page.run('document.querySelector(".axis").clientWidth')
+
+    def is_scale(found, start, size):
+        return len(found) > 2 and all(abs((float(text.split()[0]) - start) / size * width - x) < 3 for text, x in found)
+    found, end = page.run(marks), SECONDS - SECONDS / 1200
+    tap.ok(is_scale(found, 0, end), 'the scale has its marks where their times are', f'{found} {width}')
+    x, y = page.run('(b => [b.left + b.width / 2, b.top + 9])(document.querySelector(".lane").getBoundingClientRect())')
+    for _ in range(6):
+        page.mouse('mouseWheel', x, y, deltaX=0, deltaY=-100, modifiers=2)
+    settle(page)
+    start, stop = map(float, re.search(r'v=([\d.]+)-([\d.]+)', page.run('location.hash')).groups())
+    tap.ok(abs(start + stop - end) < .02 and 1 < (stop - start) / end / .8 ** 6 < 1.1, 'Ctrl and the wheel zoom around the pointer', f'{start} {stop}')
+    tap.ok(is_scale(page.run(marks), start, stop - start), 'the scale follows', str(page.run(marks)))
+    left, right = page.run('(b => [b.left, b.right])(document.querySelector(".lane").getBoundingClientRect())')
+    page.drag(left + (right - left) * .25, y, left + (right - left) * .75, y)
+    settle(page)
+    chosen = [float(v) for v in re.search(r't=([\d.]+)-([\d.]+)', page.run('location.hash')).groups()]
+    size = stop - start
+    tap.ok(abs(chosen[0] - start - size / 4) < .02 and abs(chosen[1] - stop + size / 4) < .02, 'what is chosen is where it was dragged', f'{chosen} {start} {stop}')
+    look(page, '#timeline?t=1-1.5')
+    page.run('[...document.querySelectorAll("main a")].find(a => a.textContent === "Zoom to it").click()')
+    settle(page)
+    tap.ok('v=1-1.5' in page.run('location.hash') and is_scale(page.run(marks), 1, .5), 'a link zooms to it', page.run('location.hash'))
+
+
 def test_open(tap, kin, folder):
     """kin html --open: the user's browser, or a line that says why not."""
     browser, seen = os.path.join(folder, 'browser'), os.path.join(folder, 'seen')
@@ -492,10 +624,6 @@ def test_source_url(tap, kin, folder, page, url):
         f.write('[code]\n\tsource-url = javascript:{file}\n')
     done = subprocess.run([kin, 'html', '-o', 'forge.html', 'forge.kin'], cwd=folder, env=home, capture_output=True, text=True)
     tap.ok('code.source-url' in done.stderr and 'source_url' not in unpack(open(os.path.join(folder, 'forge.html'), encoding='utf-8').read()), 'so it is as a setting', done.stderr)
-
-
-# The text that the page shows for the selected frame of the flame graph.
-FRAME = 'document.getElementById("frame").firstChild.textContent'
 
 
 def test_left_out_of_library(tap, kin, folder, page, url):
@@ -757,6 +885,8 @@ def test_graph(tap, kin, folder, page, url):
     event = page.run('document.querySelector("#filters select").value')
     got = compare_graph(tap, page, 'call graph', drawn(kin, folder, '--event', event, '-d', 'threads.script'), 40)
     tap.ok(not got['guessed'], 'call graph: measured times are drawn through')
+    grounds = page.run('[...document.querySelectorAll(".cluster")].map(c => [c.firstChild.textContent, c.querySelectorAll("rect").length, c.querySelectorAll("path").length])')
+    tap.ok(grounds == [['Cycle 1', 2, 2]], 'call graph: a cycle has one ground, of its functions and calls', str(grounds))
     look(page, '#graph?t=1-2')
     nodes = {n for n, _ in page.run(PICTURE)['nodes']}
     part, whole = reported(kin, folder, '--event', event, '--time', '6,6.9999995', 'threads.script'), sum(s for s, _ in reported(kin, folder, '--event', event, 'threads.script').values())
@@ -1159,7 +1289,7 @@ def test_shown(tap, kin, folder, page, url):
             c.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
         await new Promise(done => setTimeout(done, 100));
         const box = document.querySelector(".stuck").getBoundingClientRect();
-        return `${at[3]} ${c.height < 5000} ${scrollY > 2000} ${box.top} ${document.querySelector("#frame").textContent.split(" ")[0]}`;
+        return `${at[3]} ${c.height < 5000} ${scrollY > 2000} ${box.top} ${document.querySelector("#frame b").textContent}`;
         })()""")
     tap.ok(seen == '255 true true 0 level198', 'thousands of frames deep: drawn, the frame at hand and its name in sight', seen)
     page.size(1200, 800)
@@ -1388,8 +1518,11 @@ def main():
             tap.part(test_left_out_of_library, tap, kin, folder, page, url)
             tap.part(test_own, tap, kin, folder, page, url)
             tap.part(test_own_program, tap, kin, folder, page, url)
+            tap.part(test_rewrites, tap, kin, folder, page, url)
+            tap.part(test_tree, tap, kin, folder, page, url)
             tap.part(test_source_url, tap, kin, folder, page, url)
             tap.part(test_flame, tap, kin, folder, page, url)
+            tap.part(test_axis, tap, kin, folder, page, url)
             tap.part(test_graph, tap, kin, folder, page, url)
             tap.part(test_timeline, tap, kin, folder, page, url)
             tap.part(test_machine_code, tap, kin, folder, page, url)

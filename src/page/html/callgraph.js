@@ -171,8 +171,12 @@ function drawing_of({ nodes, calls }, f, room, to, open) {
 			open && n.hidden ? svg("a", { href: open(n.f), class: "hidden", tabindex: "-1", "aria-label": `+${n.hidden} more callers and callees of ${n.f.name}` },
 				svg("rect", { x: fixed(x + w - 5), y: fixed(y + h - 9), width: 26, height: 14, rx: 7 }), svg("text", { x: fixed(x + w + 8), y: fixed(y + h + 1.5) }, `+${n.hidden}`)) : null];
 	};
+	const in_cycle = [...new Set(nodes.map(n => n.f.cycle).filter(c => c))];
+	const cluster = cycle => svg("g", { class: "cluster" }, svg("title", {}, `Cycle ${cycle}`), // along what closes it: nothing else is inside
+		nodes.map((n, i) => (n.f.cycle === cycle ? svg("rect", { x: fixed(plan.x[i] - boxes[i].w / 2 - 7), y: fixed(plan.y[i] - boxes[i].h / 2 - 7), width: boxes[i].w + 14, height: boxes[i].h + 14, rx: 9 }) : null)),
+		calls.map((c, k) => (c.from.cycle === cycle && c.to.cycle === cycle ? svg("path", { d: curve_of(plan.ways[k], 0)[0] }) : null)));
 	const element = svg("svg", { class: "picture", viewBox: `-24 -4 ${fixed(width + 48)} ${fixed(plan.height + 16)}`, width: width + 48, height: plan.height + 16, role: "group",
-		"aria-label": `Call graph of ${nodes.length} functions and ${calls.length} calls` }, calls.map(call).reverse(),
+		"aria-label": `Call graph of ${nodes.length} functions and ${calls.length} calls` }, in_cycle.map(cluster), calls.map(call).reverse(),
 	places.map((place, k) => (place ? svg("text", { class: "label", x: fixed(place[0]), y: fixed(place[1] + 3) }, labels[k]) : null)), nodes.map(node));
 	return { element, width: width + 48, height: plan.height + 16, plan };
 }
@@ -300,7 +304,7 @@ function view_graph() {
 			(is_estimated() ? "Dashed: times of calls are estimated, apportioned by call counts." : "Times of calls are measured.")),
 		lossy_note(),
 		el("details", { class: "note" }, el("summary", {}, "How to read this"), "Callers stand above what they call. A box has its function's time with callees (color and size say the same), then its own, and the " +
-			"number of calls. A line has the time that went along the call: the more, the wider. Violet: in a cycle of calls. +3 shows three more callers and callees. " +
+			"number of calls. A line has the time that went along the call: the more, the wider. Violet: in a cycle of calls, whose functions and calls lie on one ground. +3 shows three more callers and callees. " +
 			"Click or Enter puts a function in focus, a second time shows all of its callers and callees, Escape takes the focus away. Arrow keys go along the calls with most time; " +
 			"Ctrl and the wheel, two fingers, or + and -, zoom; dragging moves; / searches. The focus is kept in the other views."),
 		about, box,

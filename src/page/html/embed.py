@@ -160,8 +160,29 @@ def short_names(tokens):
     return out
 
 
+def joined(tokens):
+    """The code with declarations that follow each other as one, and without commas before the end of a list."""
+    out, statements = [], [None]  # const or let, if a statement at that depth is such a declaration
+    begins = True  # a statement begins here
+    for t in tokens:
+        if t in CLOSE and out[-1] == ',':
+            out.pop()
+        if t in OPEN or t.endswith('${'):
+            statements.append(None)
+        elif t in CLOSE:
+            statements.pop()
+        if begins and t in ('const', 'let') and t == statements[-1]:
+            out[-1] = ','  # the semicolon before it
+        elif not (t == ' ' and out[-1] == ','):
+            out.append(t)
+        if begins or t == ';':
+            statements[-1] = t if t in ('const', 'let') else statements[-1] if t == ';' else None
+        begins = t in (';', '{') or (t == '}' and not statements[-1])  # declarations end with a semicolon
+    return out
+
+
 def style_without_blanks(text):
-    return re.sub(r'\s*([{};])\s*|([:,])\s+|\s+', lambda m: m[1] or m[2] or ' ', text)
+    return re.sub(r'\s*([{};])\s*|([:,])\s+|\s+', lambda m: m[1] or m[2] or ' ', text).replace(';}', '}')
 
 
 def text(data):
@@ -183,7 +204,7 @@ def read(path):
 
 
 def code_of(paths):
-    return ''.join(short_names([t for p in paths for t in without_blanks(read(p).decode())])).encode()
+    return ''.join(joined(short_names([t for p in paths for t in without_blanks(read(p).decode())]))).encode()
 
 
 texts = {os.path.basename(p).replace('.', '_'): read(p) for p in sys.argv[2:] if not p.endswith('.js')}

@@ -178,25 +178,25 @@ function flame_graph(how) {
 			scrollTo(scrollX, start + y + ROW - canvas.clientHeight);
 	}
 
-	function text_of(i) {
+	function figures_of(i) {
 		const change = is_comparison() ? `, ${signed(amount(tree.change[i]), tree.change[i])} after` : "";
-		return `${name(i)} – ${amount(tree.total[i])}${change}, ${percent(share(i))} of all` +
+		return `${amount(tree.total[i])}${change}, ${percent(share(i))} of all` +
 			(i ? `, ${percent(tree.total[i] / tree.total[tree.parent[i]])} of its ${how.kind === "inverted" || how.kind === "callers" ? "callee" : "caller"}` : "");
 	}
 
 	function describe(i) {
-		about.replaceChildren(text_of(i), " ");
+		about.replaceChildren(el("span", {}, figures_of(i)), " – ", el("b", {}, name(i)), " ");
 		if (!stands_in(i))
 			about.append(el("a", { href: link_to("function", tree.fn[i]) }, "callers and callees"), " ",
 				el("a", { href: link_to("flame", "", { how: "callers", f: tree.fn[i] }) }, "all its callers"), " ",
 				el("a", { href: link_to("flame", "", { how: "callees", f: tree.fn[i] }) }, "all its callees"), " ",
-				is_comparison() ? "" : el("a", { href: link_to("graph", "", { f: tree.fn[i] }) }, "call graph"));
+				is_comparison() ? "" : el("a", { href: link_to("graph", "", { f: tree.fn[i] }) }, "call graph"), " ", ...rewrite_links(tree.fn[i]));
 	}
 
 	function select(i) {
 		at = i;
 		describe(i);
-		say(text_of(i));
+		say(`${name(i)}: ${figures_of(i)}`);
 		bring_in_sight(i);
 		draw();
 	}
@@ -260,6 +260,8 @@ function flame_graph(how) {
 		Escape: () => go(zoom ? tree.parent[zoom] : 0), "+": () => widen(.5), "-": () => widen(2),
 		",": () => move_to(from - (to - from) / 4, to - from), ".": () => move_to(from + (to - from) / 4, to - from),
 	};
+	for (const k in REWRITES)
+		keys[k] = () => { if (!stands_in(at)) go_to(with_rewrite(k + tree.fn[at])); };
 	canvas.addEventListener("keydown", e => {
 		if (keys[e.key] && !e.ctrlKey && !e.metaKey && !e.altKey) {
 			e.preventDefault();
@@ -281,7 +283,7 @@ function flame_graph(how) {
 			return;
 		describe(i);
 		const whole = stands_in(i) ? "" : functions[tree.fn[i]].name;
-		tip.replaceChildren(el("b", {}, name(i)), el("br"), ...(name(i) === whole || !whole ? [] : [whole, el("br")]), base_name(stands_in(i) ? "" : functions[tree.fn[i]].object || ""), el("br"), text_of(i).slice(name(i).length + 3),
+		tip.replaceChildren(el("b", {}, name(i)), el("br"), ...(name(i) === whole || !whole ? [] : [whole, el("br")]), base_name(stands_in(i) ? "" : functions[tree.fn[i]].object || ""), el("br"), figures_of(i),
 			...(tree.own[i] && how.kind === "down" ? [el("br"), `${amount(tree.own[i])} in it itself`] : []));
 		tip.style.left = Math.max(0, Math.min(e.clientX - area.left + 12, area.width - 340)) + "px";
 		tip.style.top = e.clientY - area.top + 18 + "px";

@@ -164,7 +164,7 @@ const REWRITES = {
 	x: { make: paths_without, text: f => `without ${f}`, act: "leave out", help: "leaves out all stacks with it", parts: true },
 	m: { make: merged_paths, text: f => `${f} in its callers`, act: "merge", help: "takes it out of all stacks: its callers have its Self" },
 	r: { make: rooted_paths, text: f => `from ${f} on`, act: "as root", help: "only stacks with it, from it on", parts: true },
-	c: { make: paths_without_recursion, text: () => "recursion folded" },
+	c: { make: paths_without_recursion, text: () => "recursion folded", act: "fold recursion", help: "a function that is on the stack already is not there again" },
 };
 
 function rewrites_at_hand() {
@@ -172,7 +172,12 @@ function rewrites_at_hand() {
 		.filter(r => r.how && (r.how.make.length < 2 || (r.f && r.f.id < all_paths.others)));
 }
 
-const with_rewrite = text => changed({ tr: [...rewrites_at_hand().map(r => r.text), text].join("."), z: null, w: null });
+const with_rewrite = text => changed({ tr: [...rewrites_at_hand().map(r => r.text), REWRITES[text[0]].make.length < 2 ? text[0] : text].join("."), z: null, w: null });
+
+// Links to what rewrites the stacks of a function.
+function rewrite_links(fn) {
+	return fn < paths.others ? Object.keys(REWRITES).flatMap(k => [el("a", { href: with_rewrite(k + fn), title: `${REWRITES[k].help} (key ${k})` }, REWRITES[k].act), " "]) : [];
+}
 
 let known_paths = null;
 

@@ -11,7 +11,7 @@ function views_there() {
 	if (paths || !data.tables.difference)
 		views.functions = ["Functions", view_functions];
 	if (paths)
-		views.flame = ["Flame graph", view_flame];
+		Object.assign(views, { flame: ["Flame graph", view_flame], tree: ["Call tree", view_tree] });
 	if (!is_comparison() && !data.tables.difference)
 		views.graph = ["Call graph", view_graph];
 	if (paths && data.unit_ns)

@@ -121,8 +121,8 @@ function rooted_paths(paths, f) {
 	return rewritten(paths, tree, place, { lost: paths.lost, exact: !paths.lost.fn.length });
 }
 
-// Folds recursion, direct or through others.
+// Folds recursion, direct or through others: what such a function calls again is called once, from its outermost call.
 function paths_without_recursion(paths) {
 	const place = new Uint32Array(paths.n), tree = folded(paths, new Float64Array(paths.n), null, place);
-	return rewritten(paths, tree, place, { lost: paths.lost, exact: paths.exact });
+	return rewritten(paths, tree, place, { lost: paths.lost, exact: !paths.lost.fn.length });
 }

@@ -19,6 +19,12 @@ function end_of_time() {
 	return known_end;
 }
 
+// The time that the rows show, in seconds: all, or a part by the wheel, which the address keeps.
+function time_in_view() {
+	const end = in_seconds(end_of_time()), [from, to] = (state.keys.v || "").split("-").map(Number);
+	return state.keys.v && from >= 0 && from < to && to <= end ? { from, to, size: to - from } : { from: 0, to: end, size: end };
+}
+
 // The event that tells how much CPU the threads took: CPU time, if measured.
 function cpu_event() {
 	const on_cpu = data.events.filter(e => e.kind === "on-cpu");
@@ -52,14 +58,16 @@ let known_lanes = null;
 // For each pixel, the parts of its time by kind. A sample represents the time right before it; a
 // sample off the CPU the time after it.
 function activity(lane, pixels) {
-	const sums = KINDS.map(() => new Float64Array(pixels)), per_pixel = end_of_time() / pixels;
+	const view = time_in_view(), sums = KINDS.map(() => new Float64Array(pixels)), per_pixel = in_units(view.size) / pixels, first = in_units(view.from);
 	const cpu = cpu_event(), unit = data.unit_ns;
 	for (const i of lane.samples) {
 		const event = data.events[all_paths.event[i] >> 1], kind = KINDS.indexOf(event.kind);
 		if (kind === 0 && event !== cpu)
 			continue;
-		const size = event.unit === "ns" ? all_paths.weight[i] / unit : per_pixel, start = Math.max(0, all_paths.time[i] - (kind ? 0 : size));
-		const end = kind ? start + size : all_paths.time[i];
+		const size = event.unit === "ns" ? all_paths.weight[i] / unit : per_pixel, start = Math.max(0, all_paths.time[i] - first - (kind ? 0 : size));
+		const end = kind ? all_paths.time[i] - first + size : all_paths.time[i] - first;
+		if (end < 0 || start > per_pixel * pixels)
+			continue;
 		const a = Math.min(pixels - 1, Math.floor(start / per_pixel)), b = Math.min(pixels - 1, Math.floor(end / per_pixel));
 		for (let x = a; x <= b; x++)
 			sums[kind][x] += Math.min(end, (x + 1) * per_pixel) - Math.max(start, x * per_pixel) || (a === b ? per_pixel / 10 : 0);
@@ -85,14 +93,15 @@ function draw_lane(canvas, lane) {
 		}
 	}
 	c.fillStyle = dark ? "#cf9bff" : "#7b2fbf";
+	const view = time_in_view(), x_of = s => (s - view.from) / view.size * width;
 	for (const { at } of markers_there())
-		c.fillRect(Math.min(width - 1, at / in_seconds(end_of_time()) * width), 0, 1, LANE);
+		c.fillRect(Math.min(x_of(at), x_of(at) < width + 1 ? width - 1 : width), 0, 1, LANE);
 	const stretch = stretch_at_hand();
 	if (stretch) {
-		const end = in_seconds(end_of_time()), a = stretch.from / end * width, b = stretch.to / end * width;
+		const a = x_of(stretch.from), b = x_of(stretch.to);
 		c.fillStyle = dark ? "rgba(0,0,0,.6)" : "rgba(255,255,255,.72)";
-		c.fillRect(0, 0, a, LANE);
-		c.fillRect(b, 0, width - b, LANE);
+		c.fillRect(0, 0, Math.max(0, a), LANE);
+		c.fillRect(b, 0, Math.max(0, width - b), LANE);
 		c.fillStyle = dark ? "#79b1ff" : "#0a58ca";
 		c.fillRect(a, 0, 1, LANE);
 		c.fillRect(b - 1, 0, 1, LANE);
@@ -116,13 +125,12 @@ const marker_link = (m, title, text) => el(m.at < m.to ? "a" : "span", { href: m
 
 // Names above the lanes, in two rows if they fit; the others are only in the list below.
 function marker_strip() {
-	const all = markers_there(), end = in_seconds(end_of_time());
 	const strip = el("div", { class: "strip" }), free = [0, 0], character = 7.5;
 	const place = () => {
-		const width = strip.clientWidth;
+		const width = strip.clientWidth, view = time_in_view();
 		free.fill(0);
-		strip.replaceChildren(...all.map(m => {
-			const size = Math.min(20, m.name.length) * character + 10, at = m.at / end * width, before = at + size > width, x = before ? at - size : at;
+		strip.replaceChildren(...markers_there().filter(m => m.at >= view.from && m.at <= view.to).map(m => {
+			const size = Math.min(20, m.name.length) * character + 10, at = (m.at - view.from) / view.size * width, before = at + size > width, x = before ? at - size : at;
 			const row = free.findIndex(to => to <= x);
 			if (row < 0)
 				return null;
@@ -134,9 +142,35 @@ function marker_strip() {
 			return link;
 		}).filter(x => x));
 	};
-	setTimeout(place);
-	addEventListener("resize", place, { signal: leaving.signal });
-	return strip;
+	return Object.assign(strip, { place });
+}
+
+// Where a scale has its marks: at multiples of 1, 2 or 5 times a power of ten.
+function ticks_of({ from, to, size }, most) {
+	const ten = 10 ** Math.floor(Math.log10(size / most)), step = [1, 2, 5, 10].map(n => n * ten).find(s => size / s <= most), ticks = [];
+	for (let i = Math.ceil(from / step); i * step <= to; i++)
+		ticks.push(i * step);
+	return ticks;
+}
+
+// The scale above the rows.
+function axis() {
+	const line = el("div", { class: "axis", "aria-hidden": "true" });
+	return Object.assign(line, { place: () => {
+		const view = time_in_view(), width = line.clientWidth, ticks = ticks_of(view, Math.max(2, Math.floor(width / 90))), digits = Math.max(0, -Math.floor(Math.log10(ticks[1] - ticks[0] || 1) + 1e-9));
+		line.replaceChildren(...ticks.map(s => {
+			const mark = el("span", {}, `${s.toFixed(digits)} s`), x = (s - view.from) / view.size * width;
+			if (x > width - 60)
+				mark.className = "before";
+			mark.style[x > width - 60 ? "right" : "left"] = (x > width - 60 ? width - x : x) + "px";
+			return mark;
+		}));
+	} });
+}
+
+function show_time_of(start, size) {
+	const end = in_seconds(end_of_time()), from = Math.max(0, Math.min(start, end - size));
+	put_address({ v: size < end ? `${from.toFixed(9)}-${Math.min(end, from + size).toFixed(9)}` : null });
 }
 
 const place_text = s => String(Number(s.toFixed(6)));
@@ -148,7 +182,7 @@ function choose_stretch(a, b, keys) {
 	go_to(changed({ t: from < to ? stretch_text(from, to) : null, z: null, w: null, ...keys }));
 }
 
-function lane_row(lane, chosen) {
+function lane_row(lane, chosen, redraw) {
 	const canvas = el("canvas", { class: "lane", tabindex: "0", role: "slider", "aria-label": `Time of ${lane.name}`, "aria-valuemin": "0",
 		"aria-valuemax": place_text(in_seconds(end_of_time())), "aria-valuenow": place_text((stretch_at_hand() || { from: 0 }).from),
 		"aria-valuetext": stretch_at_hand() ? `from ${stretch_at_hand().from} to ${stretch_at_hand().to} seconds` : "all" });
@@ -161,8 +195,16 @@ function lane_row(lane, chosen) {
 	let begun = null, last = null;
 	const second_at = e => {
 		const area = canvas.getBoundingClientRect();
-		return Math.max(0, Math.min(1, (e.clientX - area.left) / area.width)) * in_seconds(end_of_time());
+		return time_in_view().from + Math.max(0, Math.min(1, (e.clientX - area.left) / area.width)) * time_in_view().size;
 	};
+	canvas.addEventListener("wheel", e => {
+		const view = time_in_view(), x = second_at(e), by = e.deltaY > 0 ? 1.25 : .8, size = Math.min(in_seconds(end_of_time()), Math.max(1e-5, view.size * (e.ctrlKey ? by : 1)));
+		if (!e.ctrlKey && !e.shiftKey)
+			return;
+		e.preventDefault();
+		show_time_of(e.ctrlKey ? x - (x - view.from) * size / view.size : view.from + Math.sign(e.deltaY || e.deltaX) * view.size / 10, size);
+		redraw();
+	}, { passive: false });
 	canvas.addEventListener("pointerdown", e => { begun = second_at(e); canvas.setPointerCapture(e.pointerId); });
 	canvas.addEventListener("pointermove", e => {
 		if (begun === null)
@@ -172,7 +214,7 @@ function lane_row(lane, chosen) {
 		draw_lane(canvas, lane);
 	});
 	canvas.addEventListener("pointerup", e => {
-		const a = begun, b = second_at(e), click = Math.abs(a - b) < in_seconds(end_of_time()) / 400;
+		const a = begun, b = second_at(e), click = Math.abs(a - b) < time_in_view().size / 400;
 		begun = null;
 		if (click)
 			go_to(changed({ z: null, w: null, t: null, th: chosen && chosen.has(lane.ids[0]) && chosen.size === lane.ids.length ? null : only }));
@@ -197,7 +239,7 @@ function lane_row(lane, chosen) {
 	});
 	const row = el("tr", {}, el("th", { scope: "row", class: "name" }, el("label", {}, box, " " + lane.name)), el("td", { class: "n minor" }, cpu_event() ? amount_of(cpu_event(), lane.weight) : ""),
 		el("td", { class: "lanes" }, canvas));
-	setTimeout(() => { if (canvas.isConnected) draw_lane(canvas, lane); if (kept_focus === lane.name) { kept_focus = null; canvas.focus(); } });
+	setTimeout(() => { if (kept_focus === lane.name) { kept_focus = null; canvas.focus(); } });
 	return row;
 }
 
@@ -218,17 +260,25 @@ function view_timeline() {
 	const kinds = KINDS.map((k, i) => (data.events.some(e => e.kind === k) ? el("span", { class: "key k" + i }, KIND_NAMES[i]) : null));
 	const rows = list_functions().filter(r => r.self > 0).sort((a, b) => b.self - a.self).slice(0, 12), now = look();
 	const ordered = is_part() || known_lanes.length === 1 ? flame_graph({ ...how_of_address(), kind: "time", up: false }) : null;
-	const redraw = () => { if (main.querySelector(".lane")) main.querySelectorAll(".lane").forEach((c, i) => draw_lane(c, shown[i])); };
+	const strips = [axis(), ...(markers_there().length ? [marker_strip()] : [])];
+	const redraw = () => {
+		if (!strips[0].isConnected)
+			return;
+		strips.forEach(s => s.place());
+		main.querySelectorAll(".lane").forEach((c, i) => draw_lane(c, shown[i]));
+	};
+	setTimeout(redraw);
 	addEventListener("resize", redraw, { signal: leaving.signal });
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw, { signal: leaving.signal });
 	return [
 		el("form", { class: "tools", onsubmit: e => { e.preventDefault(); choose_stretch(Number(from.value), Number(to.value)); } },
 			el("label", {}, "From ", from), el("label", {}, "to ", to, " s"), el("button", { type: "submit" }, "Look at this"),
-			processes.length > 1 ? process : null, kinds),
+			stretch ? el("a", { href: changed({ v: stretch_text(stretch.from, stretch.to) }) }, "Zoom to it") : null,
+			state.keys.v ? el("a", { href: changed({ v: null }) }, "Show all of the time") : null, processes.length > 1 ? process : null, kinds),
 		el("details", { class: "note" }, el("summary", {}, "How to read this"), "Each row is a thread. Drag along a row for a stretch of its time, click for the thread, Escape for all. With keys: arrows move the stretch, " +
-			"Shift and arrows change its end, + and - its width, Enter takes the thread. All other views are then about that."),
+			"Shift and arrows change its end, + and - its width, Enter takes the thread. Ctrl and the wheel zoom, Shift and the wheel move. All other views are then about that."),
 		region("Threads over time", table_of("Threads over time", "time", [head("Thread"), head(taken, "n minor"),
-			head([`0 to ${seconds(end)}`, markers_there().length ? marker_strip() : null], "lanes")], shown.map(l => lane_row(l, chosen)))),
+			head(strips, "lanes")], shown.map(l => lane_row(l, chosen, redraw)))),
 		known_lanes.length > shown.length ? el("p", { class: "note" }, `${count(known_lanes.length - shown.length)} threads with less ${taken} are not shown.`) : null,
 		markers_there().length ? el("details", { class: "note" }, el("summary", {}, markers_there().length === 1 ? "A marker" : `${count(markers_there().length)} markers`),
 			el("ul", {}, markers_there().map(m => el("li", {}, marker_link(m, null, marker_text(m)))))) : null,
