@@ -172,6 +172,7 @@ static bool open_go(struct elf_file *f, struct go_table *ret)
 			go_sections_see(&found, f->sections[i].name, (uint32_t)i);
 	if (!go_sections_table(&found))
 		return false;
+	elf_file_find_code(f); /* for is_code() */
 	const struct elf_section *s = &f->sections[go_sections_table(&found)];
 	struct go_section at = { .addr = s->addr,
 				 .module = f->sections[found.module].addr,
