@@ -481,7 +481,7 @@ bool elf_symbols_at(const struct elf_symbols *s, size_t i, Elf64_Sym *ret, uint3
 		return false;
 	const uint8_t *at = s->at + i * s->entry;
 	struct bytes b = elf_bytes(s->image, at, s->entry);
-	if (s->image->is_64bit && !s->image->swap)
+	if (elf_image_is_native(s->image))
 		memcpy(ret, at, sizeof(*ret));
 	else
 		*ret = elf_sym(s->image, &b);

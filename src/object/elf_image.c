@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* No file has more; a sparse one could claim as many as its size allows. */
-enum { SEGMENTS_MAX = 1 << 16, SECTIONS_MAX = 1 << 22 };
+enum { SEGMENTS_MAX = 1 << 16, SECTIONS_MAX = 1 << 20 };
 
 /* ---- bytes ---- */
 
@@ -230,9 +230,11 @@ Elf64_Phdr *elf_image_segments(const struct elf_image *im)
 {
 	size_t size = im->n_segments * phdr_size(im);
 	uint8_t *raw = elf_image_copy(im, im->header.e_phoff, size, NULL);
+	if (!raw || elf_image_is_native(im))
+		return (void *)raw;
 	struct bytes b = elf_bytes(im, raw, size);
-	Elf64_Phdr *ret = raw ? xrealloc(NULL, im->n_segments, sizeof(*ret)) : NULL;
-	for (size_t i = 0; ret && i < im->n_segments; i++)
+	Elf64_Phdr *ret = xrealloc(NULL, im->n_segments, sizeof(*ret));
+	for (size_t i = 0; i < im->n_segments; i++)
 		ret[i] = phdr(im, &b);
 	free(raw);
 	return ret;
@@ -242,9 +244,11 @@ Elf64_Shdr *elf_image_sections(const struct elf_image *im, int *errnum)
 {
 	size_t size = im->n_sections * shdr_size(im);
 	uint8_t *raw = elf_image_copy(im, im->header.e_shoff, size, errnum);
+	if (!raw || elf_image_is_native(im))
+		return (void *)raw;
 	struct bytes b = elf_bytes(im, raw, size);
-	Elf64_Shdr *ret = raw ? xrealloc(NULL, im->n_sections, sizeof(*ret)) : NULL;
-	for (size_t i = 0; ret && i < im->n_sections; i++)
+	Elf64_Shdr *ret = xrealloc(NULL, im->n_sections, sizeof(*ret));
+	for (size_t i = 0; i < im->n_sections; i++)
 		ret[i] = shdr(im, &b);
 	free(raw);
 	return ret;

@@ -34,6 +34,12 @@ int elf_image_read(const struct elf_image *im, uint64_t offset, void *ret, size_
  * if bytes that are there cannot be read. */
 void *elf_image_copy(const struct elf_image *im, uint64_t offset, uint64_t size, int *errnum);
 
+/* Whether its tables are in the form of this machine's programs of 64 bits. */
+static inline bool elf_image_is_native(const struct elf_image *im)
+{
+	return im->is_64bit && !im->swap;
+}
+
 /* All segments or sections, to be freed; NULL: there are none, or the table is cut off. */
 Elf64_Phdr *elf_image_segments(const struct elf_image *im);
 Elf64_Shdr *elf_image_sections(const struct elf_image *im, int *errnum);

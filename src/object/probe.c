@@ -1,9 +1,11 @@
 /* probe.c - looks for symbols that only profiled programs have. */
 #include "object/probe.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "base/err.h"
 #include "object/elf_file.h"
 
 /* Names in .symtab may carry a version: "mcount@GLIBC_2.2.5". */
@@ -70,28 +72,32 @@ static bool needs_runtime(const struct elf_file *f)
 	return found;
 }
 
-static struct elf_file *open_program(const char *path)
+static bool is_profiled(const struct elf_file *f) { return has_symbol(f, calls_profiler); }
+
+static bool starts(const struct elf_file *f)
 {
+	return has_symbol(f, starts_profiler) || needs_runtime(f);
+}
+
+/* Many files are probed, most of which are no programs. */
+static bool probe(const char *path, bool (*test)(const struct elf_file *f))
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
 	struct elf_file *f = NULL;
-	kin_error_free(elf_file_open(path, &f));
-	if (f && elf_image_is_program(&f->image))
-		return f;
+	if (fd < 0)
+		return false;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
+		struct elf_image im = { .fd = fd, .size = (uint64_t)st.st_size };
+		if (!elf_image_open(&im) && elf_image_is_program(&im))
+			f = elf_file_of_open(path, fd, UINT64_MAX);
+	}
+	bool yes = f && test(f);
 	elf_file_free(f);
-	return NULL;
-}
-
-bool object_probe_profiled(const char *path)
-{
-	struct elf_file *f = open_program(path);
-	bool yes = f && has_symbol(f, calls_profiler);
-	elf_file_free(f);
+	close(fd);
 	return yes;
 }
 
-bool object_probe_starts(const char *path)
-{
-	struct elf_file *f = open_program(path);
-	bool yes = f && (has_symbol(f, starts_profiler) || needs_runtime(f));
-	elf_file_free(f);
-	return yes;
-}
+bool object_probe_profiled(const char *path) { return probe(path, is_profiled); }
+
+bool object_probe_starts(const char *path) { return probe(path, starts); }

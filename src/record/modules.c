@@ -83,9 +83,6 @@ struct module *modules_at(const struct modules *m, size_t i) { return m->at.at[i
 
 /* ---- reading ELF ---- */
 
-/* Only code of such files can be walked here. */
-static bool is_native(const struct elf_image *im) { return im->is_64bit && !im->swap; }
-
 static void take_build_id(struct module *m, const uint8_t *id, size_t size)
 {
 	m->build_id_size = (uint8_t)min_u64(size, BUILD_ID_MAX);
@@ -118,7 +115,7 @@ static uint64_t sum_sections(const struct elf_image *im)
  * machine's form. */
 static bool read_layout(struct module *m, struct elf_image *im)
 {
-	if (elf_image_open(im) || !is_native(im))
+	if (elf_image_open(im) || !elf_image_is_native(im))
 		return false;
 	Elf64_Phdr *p = elf_image_segments(im);
 	for (size_t i = 0; p && i < im->n_segments; i++) {
@@ -157,8 +154,9 @@ static void find_vdso(struct module *m)
 static struct unwind_table *compile(struct elf_file *f, bool not_followed)
 {
 	const struct machine *m = machine_native();
-	struct unwind_table *t =
-		f && m && is_native(&f->image) ? elf_file_unwind_table(f, m, not_followed) : NULL;
+	struct unwind_table *t = f && m && elf_image_is_native(&f->image)
+					 ? elf_file_unwind_table(f, m, not_followed)
+					 : NULL;
 	elf_file_free(f);
 	return t;
 }
