@@ -28,10 +28,7 @@ static const char *const description[] = {
 
 enum {
 	OPT_ASM = OPT_OWN,
-	OPT_ALL_LINES,
-	ANNOTATE_SOURCE,
 	ANNOTATE_NO_SOURCE,
-	ANNOTATE_SYMBOL,
 	ANNOTATE_STDIO,
 	ANNOTATE_LINES,
 	ANNOTATE_SAMPLES,
@@ -45,9 +42,10 @@ static const struct opt_group rows_group = {
 		{ OPT_ASM, 0, "asm", "[WITH]",
 		  "a row per machine instruction; source: with source lines between them",
 		  "source" },
-		{ OPT_ALL_LINES, 'x', "all-lines", NULL,
+		{ OPT_FIELD, 'x', "all-lines", NULL,
 		  "all lines have a count, as with gprof -x: that of the block they are in, or of "
-		  "the calls of their function" },
+		  "the calls of their function",
+		  OPT_SETS(struct settings, all_lines) },
 		{ 0 },
 	},
 };
@@ -55,16 +53,18 @@ static const struct opt_group rows_group = {
 static const struct opt_group perf_group = {
 	"As perf annotate has them",
 	(const struct opt[]){
-		{ ANNOTATE_SYMBOL, 0, "symbol", "NAME",
-		  "a function, as an operand; -s NAME does that, too, unless NAME is a column" },
+		{ OPT_FIELD, 0, "symbol", "NAME",
+		  "a function, as an operand; -s NAME does that, too, unless NAME is a column",
+		  OPT_SETS(struct settings, subjects) },
 		{ ANNOTATE_SHARES, 0, "percent-type", "TYPE",
 		  "shares of all time (global-period, the default) or of the function's "
 		  "(local-period); -c +function_share shows both",
 		  "global-period local-period" },
 		{ ANNOTATE_LINES, 'l', "print-line", NULL,
 		  "instructions with source lines: --asm=source" },
-		{ ANNOTATE_SOURCE, 0, "source", NULL,
-		  "source lines, as without --asm; with it: --asm=source" },
+		{ OPT_FIELD, 0, "source", NULL,
+		  "source lines, as without --asm; with it: --asm=source",
+		  OPT_SETS(struct settings, with_source) },
 		{ ANNOTATE_NO_SOURCE, 0, "no-source", NULL, "instructions alone: --asm" },
 		{ ANNOTATE_SAMPLES, 'n', "show-nr-samples", NULL,
 		  "instructions with numbers of samples: --asm" },
@@ -97,16 +97,7 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 {
 	(void)error;
 	switch (id) {
-	case OPT_ALL_LINES:
-		s->all_lines = true;
-		return true;
 	case ANNOTATE_STDIO:
-		return true;
-	case ANNOTATE_SOURCE:
-		s->with_source = true;
-		return true;
-	case ANNOTATE_SYMBOL:
-		string_list_add(&s->subjects, arg);
 		return true;
 	case ANNOTATE_SHARES:
 		s->of_function = !strcmp(arg, "local-period");

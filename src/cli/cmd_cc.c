@@ -36,18 +36,24 @@ static const struct example examples[] = {
 	{ 0 },
 };
 
-enum { CC_BLOCKS = OPT_OWN, CC_LATENCY, CC_NO_CALLS, CC_NO_LINK, CC_PRINT };
+struct cc_line {
+	char *launcher; /* NULL: none */
+	char **argv;    /* the compiler and its arguments */
+	bool blocks, latency, no_calls, no_runtime, print;
+};
 
 static const struct opt_group what_options = {
 	"What the program will count",
 	(const struct opt[]){
-		{ CC_BLOCKS, 0, "blocks", NULL,
+		{ OPT_FIELD, 0, "blocks", NULL,
 		  "executions of lines, too (--coverage): kin annotate shows them; the program "
-		  "adds them to .gcda files when it ends" },
-		{ CC_LATENCY, 0, "latency", NULL,
+		  "adds them to .gcda files when it ends",
+		  OPT_SETS(struct cc_line, blocks) },
+		{ OPT_FIELD, 0, "latency", NULL,
 		  "entries and exits (-finstrument-functions) instead of entries alone, so that "
-		  "kin run --latency can time calls" },
-		{ CC_NO_CALLS, 0, "no-calls", NULL, "no calls" },
+		  "kin run --latency can time calls",
+		  OPT_SETS(struct cc_line, latency) },
+		{ OPT_FIELD, 0, "no-calls", NULL, "no calls", OPT_SETS(struct cc_line, no_calls) },
 		{ 0 },
 	},
 };
@@ -55,9 +61,11 @@ static const struct opt_group what_options = {
 static const struct opt_group how_options = {
 	"How",
 	(const struct opt[]){
-		{ CC_NO_LINK, 0, "no-runtime", NULL,
-		  "do not link the runtime, for programs to be started by kin run" },
-		{ CC_PRINT, 0, "print", NULL, "print the command instead of running it" },
+		{ OPT_FIELD, 0, "no-runtime", NULL,
+		  "do not link the runtime, for programs to be started by kin run",
+		  OPT_SETS(struct cc_line, no_runtime) },
+		{ OPT_FIELD, 0, "print", NULL, "print the command instead of running it",
+		  OPT_SETS(struct cc_line, print) },
 		{ 0 },
 	},
 };
@@ -77,23 +85,10 @@ static const struct opt_refusal *const refused[] = { of_compilers, NULL };
 static const struct opt_group *const options[] = { &what_options, &how_options, &general_options,
 						   NULL };
 
-struct cc_line {
-	char *launcher; /* NULL: none */
-	char **argv;    /* the compiler and its arguments */
-	bool blocks, latency, no_calls, no_runtime, print;
-};
-
-static bool set(void *line, int id, const char *arg, char error[512])
+static bool set(void *line, const struct opt *row, const char *arg, char error[512])
 {
-	struct cc_line *l = line;
-	(void)arg;
 	(void)error;
-	l->blocks |= id == CC_BLOCKS;
-	l->latency |= id == CC_LATENCY;
-	l->no_calls |= id == CC_NO_CALLS;
-	l->no_runtime |= id == CC_NO_LINK;
-	l->print |= id == CC_PRINT;
-	return true;
+	return opt_store(row, "struct cc_line", line, arg);
 }
 
 /* ---- what the arguments request ---- */

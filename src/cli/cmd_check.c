@@ -568,8 +568,8 @@ static void check_standing_out(struct gate_check *k)
 		for (kin_table_rewind(t); kin_table_next(t, &row);)
 			take_standing_out(k, &row);
 	if (t && !k->found.at.n)
-		check_findings_note(&k->found, xprintf("nothing of these kinds stands out: %s",
-						       k->s->check.findings));
+		remarks_add(&k->found.notes, KIN_REMARK_NOTE,
+			    "nothing of these kinds stands out: %s", k->s->check.findings);
 	kin_error_free(err);
 	kin_table_free(t);
 	kin_profile_free(p);

@@ -118,10 +118,10 @@ static bool take_number(const char *arg, const char *option, uint64_t least, uns
 	return true;
 }
 
-static bool set(void *line, int id, const char *arg, char error[512])
+static bool set(void *line, const struct opt *row, const char *arg, char error[512])
 {
 	struct compare_line *l = line;
-	switch (id) {
+	switch (row->id) {
 	case OPT_RUNS:
 		return take_number(arg, "-r", 2, &l->turns.runs, error);
 	case OPT_WARMUP:
@@ -142,8 +142,8 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		l->turns.shows_output = true;
 		break;
 	default:
-		return id >= OPT_OWN ? sides_set(&l->s, id, arg, error)
-				     : settings_set(&l->s, id, arg, error);
+		return row->id >= OPT_OWN ? sides_set(&l->s, row->id, arg, error)
+					  : settings_set(&l->s, row, arg, error);
 	}
 	return true;
 }

@@ -12,7 +12,7 @@
 #include "cli/output.h"
 #include "cli/run.h"
 
-enum { OPT_MAX_SIZE = OPT_OWN, OPT_NO_CODE, OPT_OPEN, OPT_SOURCE_URL };
+enum { OPT_MAX_SIZE = OPT_OWN, OPT_SOURCE_URL };
 
 static const char *const description[] = {
 	"Writes one self-contained file that needs no network: a summary with the quality of the "
@@ -52,8 +52,10 @@ static const struct opt_group output_group = {
 		{ OPT_MAX_SIZE, 0, "max-size", "SIZE",
 		  "leave out the narrowest frames of a file that would be larger: 500K, 20M; 5 MB "
 		  "if not given" },
-		{ OPT_OPEN, 0, "open", NULL, "show the page in a browser: $BROWSER, or xdg-open" },
-		{ OPT_NO_CODE, 0, "no-code", NULL, "leave out source lines and instructions" },
+		{ OPT_FIELD, 0, "open", NULL, "show the page in a browser: $BROWSER, or xdg-open",
+		  OPT_SETS(struct settings, opens_page) },
+		{ OPT_FIELD, 0, "no-code", NULL, "leave out source lines and instructions",
+		  OPT_SETS(struct settings, page.no_code) },
 		{ OPT_SOURCE_URL, 0, "source-url", "TEMPLATE",
 		  "link lines and functions to a forge: https://HOST/PATH/{file}#L{line}; {file} "
 		  "is the path below --own=DIRECTORY; code.source-url in ~/.kinconfig says it, "
@@ -93,12 +95,6 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	case OPT_MAX_SIZE:
 		return arg_size(arg, &s->page.max_bytes) ||
 		       arg_bad("--max-size", arg, "a size: 500K, 20M", error);
-	case OPT_NO_CODE:
-		s->page.no_code = true;
-		break;
-	case OPT_OPEN:
-		s->opens_page = true;
-		break;
 	case OPT_SOURCE_URL:
 		s->page.source_url = arg;
 		return source_url_is_valid(arg) ||

@@ -25,13 +25,12 @@ static const struct example examples[] = {
 	{ 0 },
 };
 
-enum { IMBALANCE_ALL = OPT_OWN };
-
 static const struct opt_group imbalance_options = {
 	"Imbalance",
 	(const struct opt[]){
-		{ IMBALANCE_ALL, 0, "all", NULL,
-		  "all rows, and of each function and call all that is known over ranks" },
+		{ OPT_FIELD, 0, "all", NULL,
+		  "all rows, and of each function and call all that is known over ranks",
+		  OPT_SETS(struct settings, every_row) },
 		{ 0 },
 	},
 };
@@ -40,14 +39,6 @@ static const struct opt_group *const options[] = {
 	&input_options,  &imbalance_options, &chosen_part_options, &names_options, &inline_options,
 	&select_options, &output_options,    &general_options,     NULL,
 };
-
-static bool set(struct settings *s, int id, const char *arg, char error[512])
-{
-	(void)arg;
-	(void)error;
-	s->every_row = id == IMBALANCE_ALL;
-	return true;
-}
 
 /* Sums of ranks, which this compares as well, are made of stacks as they were recorded. */
 static void narrow(const struct settings *s, struct kin_open_opts *o)
@@ -66,7 +57,6 @@ const struct command imbalance_command = {
 	.examples = examples,
 	.names_subjects = true,
 	.compares_ranks = true,
-	.set = set,
 	.narrow = narrow,
 	.run = run_named,
 };

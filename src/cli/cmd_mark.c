@@ -45,11 +45,11 @@ struct mark_line {
 	char **words; /* words of the name */
 };
 
-static bool set(void *line, int id, const char *arg, char error[512])
+static bool set(void *line, const struct opt *row, const char *arg, char error[512])
 {
 	struct mark_line *l = line;
 	uint64_t pid = 0;
-	if (id == MARK_QUIET) {
+	if (row->id == MARK_QUIET) {
 		l->quiet = true;
 		return true;
 	}

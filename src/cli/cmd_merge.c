@@ -35,31 +35,22 @@ static const struct example examples[] = {
 	{ 0 },
 };
 
-enum { MERGE_SUM_RANKS = OPT_OWN };
-
 static const struct opt_group merge_options = {
 	"Output",
 	(const struct opt[]){
 		{ OPT_OUTPUT, 'o', "output", "FILE",
 		  "write to FILE instead of gmon.sum or merged.kin", NULL, COMPLETE_FILE },
 		OPTION_NO_NAMES,
-		{ MERGE_SUM_RANKS, 0, "sum-ranks", NULL,
+		{ OPT_FIELD, 0, "sum-ranks", NULL,
 		  "of the ranks of a parallel job write sums, and of each function and call the "
-		  "least, the most and on which rank: as kin-mpi reduce does inside the job" },
+		  "least, the most and on which rank: as kin-mpi reduce does inside the job",
+		  OPT_SETS(struct settings, sum_ranks) },
 		{ 0 },
 	},
 };
 
 static const struct opt_group *const options[] = { &input_options, &merge_options, &general_options,
 						   NULL };
-
-static bool set(struct settings *s, int id, const char *arg, char error[512])
-{
-	(void)arg;
-	(void)error;
-	s->sum_ranks = id == MERGE_SUM_RANKS;
-	return true;
-}
 
 static struct kin_error *open_data(const struct settings *s, struct kin_profile **ret)
 {
@@ -126,6 +117,5 @@ const struct command merge_command = {
 	.description = description,
 	.options = options,
 	.examples = examples,
-	.set = set,
 	.run = cmd_merge,
 };

@@ -42,12 +42,12 @@ enum { PUSH_QUIET = PUSH_OPTIONS_END };
 static const struct opt_group where_options = {
 	"Names",
 	(const struct opt[]){
-		{ OPT_SYMFS, 0, "symfs", "DIRECTORY",
-		  "look for programs and libraries below this directory", NULL,
-		  COMPLETE_DIRECTORY },
-		{ OPT_DEBUG_DIR, 0, "debug-dir", "DIRECTORY",
+		{ OPT_FIELD, 0, "symfs", "DIRECTORY",
+		  "look for programs and libraries below this directory", NULL, COMPLETE_DIRECTORY,
+		  OPT_SETS(struct settings, symfs) },
+		{ OPT_FIELD, 0, "debug-dir", "DIRECTORY",
 		  "directory of separate debug files, instead of /usr/lib/debug", NULL,
-		  COMPLETE_DIRECTORY },
+		  COMPLETE_DIRECTORY, OPT_SETS(struct settings, debug_dir) },
 		{ PUSH_QUIET, 'q', "quiet", NULL, "print nothing if all went well" },
 		{ 0 },
 	},

@@ -79,40 +79,36 @@ static const struct example examples[] = {
 	{ 0 },
 };
 
+struct record_line {
+	struct record_opts opts;
+	struct sampling sampling;
+	struct interpreters interpreters;
+	struct record_against against;
+	VEC(struct gate_span) spans;
+	VEC(struct rings_filter) filters;
+	size_t last_events;             /* where the events of the last -e begin */
+	char *in_folder;                /* output in the directory that -o names; owned */
+	char *dated;                    /* output's name with a time appended; owned */
+	char *ranked, *ranked_perf;     /* names with the rank; owned */
+	const char *perf_data;          /* NULL: do not write one */
+	void (*look)(const char *path); /* called with the file at the end; NULL: none */
+	bool quiet, warned, verbose, dry_run, with_date, no_names, no_rank, compares, lists;
+};
+
 enum {
 	RECORD_STACKS = OPT_OWN,
-	RECORD_SELF_CHECK,
 	RECORD_DURATION,
-	RECORD_WALL,
 	RECORD_RUNS,
-	RECORD_AGAINST,
-	RECORD_PERF_DATA,
 	RECORD_QUIET,
-	RECORD_VERBOSE,
 	RECORD_DELAY,
-	RECORD_CONTROL,
-	RECORD_MARK,
 	RECORD_FILTER,
-	RECORD_NOT_SELF,
-	RECORD_ALL_USER,
-	RECORD_ALL_KERNEL,
-	RECORD_GROUP,
-	RECORD_STRICT_RATE,
 	RECORD_MAX_SIZE,
 	RECORD_LEVEL,
 	RECORD_SWITCH,
 	RECORD_SWITCH_MAX,
 	RECORD_EVERY,
-	RECORD_OVERWRITE,
-	RECORD_USER_CHAINS,
-	RECORD_KERNEL_CHAINS,
 	RECORD_CLOCK,
-	RECORD_DRY_RUN,
-	RECORD_DATED,
 	RECORD_AS_EVER,
-	RECORD_PYTHON,
-	RECORD_NODE,
-	RECORD_JAVA,
 	RECORD_DATA,
 	RECORD_WEIGHT,
 	RECORD_PHYSICAL,
@@ -135,33 +131,39 @@ static const struct opt_group what_options = {
 		  "everything on the machine; with COMMAND, while that runs" },
 		SAMPLING_SCOPE_ROWS,
 		{ SAMPLING_NO_INHERIT, 0, "per-thread", NULL, "the same as --no-inherit" },
-		{ RECORD_NOT_SELF, 0, "exclude-perf", NULL, "no samples of the recorder itself" },
+		{ OPT_FIELD, 0, "exclude-perf", NULL, "no samples of the recorder itself",
+		  OPT_SETS(struct record_line, opts.not_self) },
 		{ RECORD_DELAY, 'D', "delay", "MS",
 		  "begin sampling this many milliseconds after COMMAND starts; -1: when --control "
 		  "enables it; or sample only in these intervals: 10-20,30-40" },
-		{ RECORD_CONTROL, 0, "control", "PIPE",
+		{ OPT_FIELD, 0, "control", "PIPE",
 		  "obey the lines enable, disable, ping, stop and mark NAME from a pipe, fd:N or "
-		  "fifo:PATH, and answer \"ack\" in a second one, fd:N,M or fifo:PATH,PATH" },
-		{ RECORD_MARK, 0, "mark", NULL,
+		  "fifo:PATH, and answer \"ack\" in a second one, fd:N,M or fifo:PATH,PATH",
+		  OPT_SETS(struct record_line, opts.gate.control) },
+		{ OPT_FIELD, 0, "mark", NULL,
 		  "name moments of the recording, for --time and the timeline of kin html: kin "
 		  "mark NAME, from COMMAND or with -p; and SIGUSR2, which is then not passed on: "
-		  "mark1, mark2, ..." },
+		  "mark1, mark2, ...",
+		  OPT_SETS(struct record_line, opts.markers) },
 		{ RECORD_DURATION, 0, "duration", "TIME",
 		  "end the recording, but not COMMAND, after that time: seconds, or with a unit: "
 		  "ms, s, m, h, d" },
 		{ RECORD_RUNS, 'r', "repeat", "N", "run COMMAND N times, into one file" },
-		{ RECORD_AGAINST, 0, "against", NULL,
+		{ OPT_FIELD, 0, "against", NULL,
 		  "run BEFORE and AFTER in turn in place of COMMAND, and say which is slower: "
 		  "--against BEFORE -- AFTER. Options of kin compare are put behind it",
-		  .ends = true },
-		{ RECORD_PYTHON, 0, "python", NULL,
+		  .ends = true, OPT_SETS(struct record_line, compares) },
+		{ OPT_FIELD, 0, "python", NULL,
 		  "name functions of Python scripts, from Python 3.12 on: sets PYTHONPERFSUPPORT "
-		  "for COMMAND" },
-		{ RECORD_NODE, 0, "node", NULL,
-		  "name functions of JavaScript in Node.js: adds to COMMAND's NODE_OPTIONS" },
-		{ RECORD_JAVA, 0, "java", NULL,
+		  "for COMMAND",
+		  OPT_SETS(struct record_line, interpreters.python) },
+		{ OPT_FIELD, 0, "node", NULL,
+		  "name functions of JavaScript in Node.js: adds to COMMAND's NODE_OPTIONS",
+		  OPT_SETS(struct record_line, interpreters.node) },
+		{ OPT_FIELD, 0, "java", NULL,
 		  "name methods of Java, from Java 17 on: adds to COMMAND's JAVA_TOOL_OPTIONS, "
-		  "which java says on standard error" },
+		  "which java says on standard error",
+		  OPT_SETS(struct record_line, interpreters.java) },
 		{ 0 },
 	},
 };
@@ -179,16 +181,19 @@ static const struct opt_group how_options = {
 		{ RECORD_FILTER, 0, "filter", "CONDITION",
 		  "only occurrences of the preceding -e's trace points that match: \"prev_pid == "
 		  "1\"" },
-		{ RECORD_ALL_USER, 0, "all-user", NULL, "sample only user mode" },
-		{ RECORD_ALL_KERNEL, 0, "all-kernel", NULL, "sample only the kernel" },
-		{ RECORD_GROUP, 0, "group", NULL,
-		  "count all events at the same time, as in {...}" },
+		{ OPT_FIELD, 0, "all-user", NULL, "sample only user mode",
+		  OPT_SETS(struct record_line, opts.all_user) },
+		{ OPT_FIELD, 0, "all-kernel", NULL, "sample only the kernel",
+		  OPT_SETS(struct record_line, opts.all_kernel) },
+		{ OPT_FIELD, 0, "group", NULL, "count all events at the same time, as in {...}",
+		  OPT_SETS(struct record_line, opts.one_group) },
 		{ SAMPLING_FREQUENCY, 'F', "frequency", "HZ",
 		  "samples per second of CPU time; default: 999; max: as many as the kernel "
 		  "permits. Periods vary at random by up to 8 %, so that no program is in step "
 		  "with them; samples are weighted by their period" },
-		{ RECORD_STRICT_RATE, 0, "strict-freq", NULL,
-		  "fail if the kernel permits less than -F asks for" },
+		{ OPT_FIELD, 0, "strict-freq", NULL,
+		  "fail if the kernel permits less than -F asks for",
+		  OPT_SETS(struct record_line, opts.strict_rate) },
 		{ SAMPLING_PERIOD, 'c', "count", "N",
 		  "a fixed period instead of -F: one sample every N events; for clocks an event is "
 		  "a nanosecond of CPU time" },
@@ -200,17 +205,22 @@ static const struct opt_group how_options = {
 		  "dwarf: that information alone; fp: frame pointers, of programs compiled with "
 		  "-fno-omit-frame-pointer. dwarf,BYTES: size of the stack copies",
 		  "auto dwarf fp", .lenient = ARG_OR_OPTION, .more = true },
-		{ RECORD_SELF_CHECK, 0, "selfcheck", NULL,
+		{ OPT_FIELD, 0, "selfcheck", NULL,
 		  "walk every eighth stack in two ways, by call-frame information and by frame "
 		  "pointers, and count those that contradict each other; for programs compiled "
-		  "with -fno-omit-frame-pointer" },
-		{ RECORD_USER_CHAINS, 0, "user-callchains", NULL,
-		  "keep only the user-mode part of stacks, and the sampled place" },
-		{ RECORD_KERNEL_CHAINS, 0, "kernel-callchains", NULL,
-		  "keep only the kernel part of stacks; for samples in user mode only the place" },
-		{ RECORD_WALL, 0, "wall", NULL,
-		  "also record the time that threads do not run: blocked, or waiting for a CPU" },
-		{ RECORD_WALL, 0, "off-cpu", NULL, "the same as --wall" },
+		  "with -fno-omit-frame-pointer",
+		  OPT_SETS(struct record_line, opts.check) },
+		{ OPT_FIELD, 0, "user-callchains", NULL,
+		  "keep only the user-mode part of stacks, and the sampled place",
+		  OPT_SETS(struct record_line, opts.user_chains) },
+		{ OPT_FIELD, 0, "kernel-callchains", NULL,
+		  "keep only the kernel part of stacks; for samples in user mode only the place",
+		  OPT_SETS(struct record_line, opts.kernel_chains) },
+		{ OPT_FIELD, 0, "wall", NULL,
+		  "also record the time that threads do not run: blocked, or waiting for a CPU",
+		  OPT_SETS(struct record_line, opts.wall) },
+		{ OPT_FIELD, 0, "off-cpu", NULL, "the same as --wall",
+		  OPT_SETS(struct record_line, opts.wall) },
 		{ RECORD_CLOCK, 'k', "clockid", "CLOCK",
 		  "clock of the time stamps; only monotonic" },
 		{ 0 },
@@ -255,12 +265,12 @@ static const struct opt_group file_options = {
 		  "there. -: standard output, which must be a pipe; COMMAND then prints to "
 		  "standard error. Percent signs stay: %p and the like are for kin run",
 		  NULL, COMPLETE_FILE },
-		{ RECORD_PERF_DATA, 0, "perf-data", "FILE",
+		{ OPT_FIELD, 0, "perf-data", "FILE",
 		  "also write a perf.data file at the end, as kin export does. A profile that is "
 		  "there is replaced, any other file is not",
-		  NULL, COMPLETE_FILE },
-		{ RECORD_DATED, 0, "timestamp-filename", NULL,
-		  "append date and time to FILE's name" },
+		  NULL, COMPLETE_FILE, OPT_SETS(struct record_line, perf_data) },
+		{ OPT_FIELD, 0, "timestamp-filename", NULL, "append date and time to FILE's name",
+		  OPT_SETS(struct record_line, with_date) },
 		{ RECORD_MAX_SIZE, 0, "max-size", "SIZE",
 		  "end the recording, but not COMMAND, when FILE reaches this size: 500K, 2G" },
 		{ RECORD_SWITCH, 0, "switch-output", "[WHEN]",
@@ -271,21 +281,23 @@ static const struct opt_group file_options = {
 		  "begin a new file after that time, as --switch-output=TIME: 60s, 10m" },
 		{ RECORD_SWITCH_MAX, 0, "switch-max-files", "N",
 		  "with --switch-output or --every: keep the last N files" },
-		{ RECORD_OVERWRITE, 0, "overwrite", NULL,
+		{ OPT_FIELD, 0, "overwrite", NULL,
 		  "keep only the most recent 64 MiB of samples, in memory; write them at the end, "
-		  "and at each --switch-output" },
+		  "and at each --switch-output",
+		  OPT_SETS(struct record_line, opts.parts.overwrite) },
 		{ RECORD_LEVEL, 'z', "compression-level", "[N]",
 		  "compression level of FILE, from 1 (default) to 22 (smallest)" },
 		OPTION_NO_NAMES,
 		OPTION_NO_RANK,
-		{ RECORD_DRY_RUN, 0, "dry-run", NULL,
-		  "check the command line without running anything" },
+		{ OPT_FIELD, 0, "dry-run", NULL, "check the command line without running anything",
+		  OPT_SETS(struct record_line, dry_run) },
 		{ RECORD_QUIET, 'q', "quiet", NULL,
 		  "print nothing if all went well; twice: nor that it is measured from "
 		  "inside" },
-		{ RECORD_VERBOSE, 'v', "verbose", NULL,
+		{ OPT_FIELD, 'v', "verbose", NULL,
 		  "say at the end what it took, too: bytes per sample, rate, preemptions, time of "
-		  "the recorder, names" },
+		  "the recorder, names",
+		  OPT_SETS(struct record_line, verbose) },
 		{ 0 },
 	},
 };
@@ -323,22 +335,6 @@ static const struct opt_group *const options[] = { &what_options, &how_options, 
 						   NULL };
 
 /* ---- the command line ---- */
-
-struct record_line {
-	struct record_opts opts;
-	struct sampling sampling;
-	struct interpreters interpreters;
-	struct record_against against;
-	VEC(struct gate_span) spans;
-	VEC(struct rings_filter) filters;
-	size_t last_events;             /* where the events of the last -e begin */
-	char *in_folder;                /* output in the directory that -o names; owned */
-	char *dated;                    /* output's name with a time appended; owned */
-	char *ranked, *ranked_perf;     /* names with the rank; owned */
-	const char *perf_data;          /* NULL: do not write one */
-	void (*look)(const char *path); /* called with the file at the end; NULL: none */
-	bool quiet, warned, verbose, dry_run, with_date, no_names, no_rank, compares, lists;
-};
 
 static const uint64_t second_ns = 1000000000, longest_ns = 1000000000000000;
 
@@ -463,17 +459,16 @@ static bool take_clock(const char *arg, char error[512])
 	return arg_bad("--clockid", arg, "monotonic, by which all times are", error);
 }
 
-static bool set(void *line, int id, const char *arg, char error[512])
+static bool set(void *line, const struct opt *row, const char *arg, char error[512])
 {
 	struct record_line *l = line;
 	struct record_opts *o = &l->opts;
 	uint64_t n = 0;
-	if (id != RECORD_AS_EVER)
-		record_against_note(&l->against, options, id, arg);
-	switch (id) {
-	case RECORD_AGAINST:
-		l->compares = true;
-		break;
+	if (row->id != RECORD_AS_EVER)
+		record_against_note(&l->against, row, arg);
+	if (opt_store(row, "struct record_line", l, arg))
+		return true;
+	switch (row->id) {
 	case RECORD_DURATION:
 		return arg_duration(arg, &o->duration_ns) ||
 		       arg_bad("--duration", arg, "a time: 10, 500ms, 2m", error);
@@ -484,50 +479,17 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		break;
 	case RECORD_STACKS:
 		return take_stacks(arg, o, error);
-	case RECORD_SELF_CHECK:
-		o->check = true;
-		break;
-	case RECORD_WALL:
-		o->wall = true;
-		break;
 	case OPT_OUTPUT:
 		o->output = arg;
-		break;
-	case RECORD_PERF_DATA:
-		l->perf_data = arg;
 		break;
 	case RECORD_QUIET:
 		l->warned = l->quiet;
 		l->quiet = true;
 		break;
-	case RECORD_VERBOSE:
-		l->verbose = true;
-		break;
 	case RECORD_DELAY:
 		return take_delay(arg, l, error);
-	case RECORD_CONTROL:
-		o->gate.control = arg;
-		break;
-	case RECORD_MARK:
-		o->markers = true;
-		break;
 	case RECORD_FILTER:
 		return take_filter(arg, l, error);
-	case RECORD_NOT_SELF:
-		o->not_self = true;
-		break;
-	case RECORD_ALL_USER:
-		o->all_user = true;
-		break;
-	case RECORD_ALL_KERNEL:
-		o->all_kernel = true;
-		break;
-	case RECORD_GROUP:
-		o->one_group = true;
-		break;
-	case RECORD_STRICT_RATE:
-		o->strict_rate = true;
-		break;
 	case RECORD_MAX_SIZE:
 		return arg_size(arg, &o->max_bytes) ||
 		       arg_bad("--max-size", arg, "a size: 500K, 20M, 2G", error);
@@ -545,23 +507,8 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		break;
 	case RECORD_EVERY:
 		return take_every(arg, &o->parts, error);
-	case RECORD_OVERWRITE:
-		o->parts.overwrite = true;
-		break;
-	case RECORD_USER_CHAINS:
-		o->user_chains = true;
-		break;
-	case RECORD_KERNEL_CHAINS:
-		o->kernel_chains = true;
-		break;
 	case RECORD_CLOCK:
 		return take_clock(arg, error);
-	case RECORD_DRY_RUN:
-		l->dry_run = true;
-		break;
-	case RECORD_DATED:
-		l->with_date = true;
-		break;
 	case OPT_NO_NAMES:
 		l->no_names = true;
 		break;
@@ -569,15 +516,6 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		l->no_rank = true;
 		break;
 	case RECORD_AS_EVER:
-		break;
-	case RECORD_PYTHON:
-		l->interpreters.python = true;
-		break;
-	case RECORD_NODE:
-		l->interpreters.node = true;
-		break;
-	case RECORD_JAVA:
-		l->interpreters.java = true;
 		break;
 	case RECORD_DATA:
 		o->wanted.fields |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC;
@@ -606,9 +544,9 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	case SAMPLING_EVENT:
 		l->lists = !strcmp(arg, "list") || !strcmp(arg, "?");
 		l->last_events = l->sampling.events ? strlen(l->sampling.events) + 1 : 0;
-		return sampling_set(&l->sampling, id, arg, error);
+		return sampling_set(&l->sampling, row->id, arg, error);
 	default:
-		return sampling_set(&l->sampling, id, arg, error);
+		return sampling_set(&l->sampling, row->id, arg, error);
 	}
 	return true;
 }

@@ -49,26 +49,27 @@ static const struct example examples[] = {
 	{ 0 },
 };
 
-enum {
-	RUN_SAMPLE = OPT_OWN,
-	RUN_LEAVES,
-	RUN_NO_CALLS,
-	RUN_NO_GMON,
-	RUN_LATENCY,
-	RUN_VERBOSE,
-	RUN_QUIET,
+struct run_line {
+	struct preload_opts opts;
+	char **argv;
+	bool quiet, no_names, no_rank, named;
 };
+
+enum { RUN_SAMPLE = OPT_OWN };
 
 static const struct opt_group what_options = {
 	"What is collected",
 	(const struct opt[]){
 		{ RUN_SAMPLE, 0, "sample", "HZ",
 		  "samples per second of each thread's CPU time, 1000 if not given; off: none" },
-		{ RUN_LEAVES, 0, "no-stacks", NULL, "sample without callers" },
-		{ RUN_NO_CALLS, 0, "no-calls", NULL, "do not count calls" },
-		{ RUN_LATENCY, 0, "latency", NULL,
+		{ OPT_FIELD, 0, "no-stacks", NULL, "sample without callers",
+		  OPT_SETS(struct run_line, opts.leaves) },
+		{ OPT_FIELD, 0, "no-calls", NULL, "do not count calls",
+		  OPT_SETS(struct run_line, opts.no_arcs) },
+		{ OPT_FIELD, 0, "latency", NULL,
 		  "how long calls take, as distributions; in programs compiled with "
-		  "-finstrument-functions" },
+		  "-finstrument-functions",
+		  OPT_SETS(struct run_line, opts.latency) },
 		{ 0 },
 	},
 };
@@ -82,12 +83,15 @@ static const struct opt_group file_options = {
 		  "percent sign. An older profile there is replaced, and nothing else. "
 		  "DIRECTORY/: to profile.kin in it, which is made if it is not there",
 		  NULL, COMPLETE_FILE },
-		{ RUN_NO_GMON, 0, "no-gmon", NULL, "no gmon.out of programs compiled with -pg" },
+		{ OPT_FIELD, 0, "no-gmon", NULL, "no gmon.out of programs compiled with -pg",
+		  OPT_SETS(struct run_line, opts.no_gmon) },
 		OPTION_NO_NAMES,
 		OPTION_NO_RANK,
-		{ RUN_VERBOSE, 'v', "verbose", NULL,
-		  "print the runtime's problems on standard error; the file has them in any case" },
-		{ RUN_QUIET, 'q', "quiet", NULL, "print nothing if there is a profile" },
+		{ OPT_FIELD, 'v', "verbose", NULL,
+		  "print the runtime's problems on standard error; the file has them in any case",
+		  OPT_SETS(struct run_line, opts.verbose) },
+		{ OPT_FIELD, 'q', "quiet", NULL, "print nothing if there is a profile",
+		  OPT_SETS(struct run_line, quiet) },
 		{ 0 },
 	},
 };
@@ -96,12 +100,6 @@ static const struct opt_group *const options[] = { &what_options, &file_options,
 						   NULL };
 
 /* ---- the command line ---- */
-
-struct run_line {
-	struct preload_opts opts;
-	char **argv;
-	bool quiet, no_names, no_rank, named;
-};
 
 static bool take_sample(const char *arg, unsigned *hz)
 {
@@ -112,31 +110,15 @@ static bool take_sample(const char *arg, unsigned *hz)
 	return true;
 }
 
-static bool set(void *line, int id, const char *arg, char error[512])
+static bool set(void *line, const struct opt *row, const char *arg, char error[512])
 {
 	struct run_line *l = line;
-	switch (id) {
+	if (opt_store(row, "struct run_line", l, arg))
+		return true;
+	switch (row->id) {
 	case RUN_SAMPLE:
 		return take_sample(arg, &l->opts.frequency) ||
 		       arg_bad("--sample", arg, "a number of samples per second, nor off", error);
-	case RUN_LEAVES:
-		l->opts.leaves = true;
-		break;
-	case RUN_NO_CALLS:
-		l->opts.no_arcs = true;
-		break;
-	case RUN_NO_GMON:
-		l->opts.no_gmon = true;
-		break;
-	case RUN_LATENCY:
-		l->opts.latency = true;
-		break;
-	case RUN_VERBOSE:
-		l->opts.verbose = true;
-		break;
-	case RUN_QUIET:
-		l->quiet = true;
-		break;
 	case OPT_NO_NAMES:
 		l->no_names = true;
 		break;

@@ -31,20 +31,7 @@ static const struct example examples[] = {
 	{ 0 },
 };
 
-enum {
-	OPT_FIELDS = OPT_OWN,
-	OPT_FOLDED,
-	OPT_COUNTS,
-	OPT_NO_COMM,
-	OPT_SHOW_PID,
-	OPT_SHOW_TID,
-	OPT_ANNOTATE,
-	SCRIPT_LEAVES,
-	SCRIPT_RELATIVE,
-	SCRIPT_DELTA,
-	SCRIPT_WHOLE_PATHS,
-	SCRIPT_STOP_AT,
-};
+enum { OPT_FIELDS = OPT_OWN, OPT_FOLDED };
 
 static const struct opt_group fields_group = {
 	"Fields",
@@ -62,20 +49,25 @@ static const struct opt_group fields_group = {
 		  "the usual ones, -FIELD takes away; hw:, sw:, trace:, raw: or break: before the "
 		  "list: for events of that type" },
 		{ OPT_FIELDS, 0, "fields", "LIST", "the same as --columns" },
-		{ OPT_SOURCE_DIR, 0, "source-dir", "DIRECTORY",
+		{ OPT_FIELD, 0, "source-dir", "DIRECTORY",
 		  "search this directory, too, for sources that are not at the path in the "
 		  "program; repeatable",
-		  NULL, COMPLETE_DIRECTORY },
-		SAMPLES_NANOSECONDS_ROW,
-		{ SCRIPT_RELATIVE, 0, "reltime", NULL, "print times since the first sample" },
-		{ SCRIPT_DELTA, 0, "deltatime", NULL, "print times since the previous sample" },
-		{ SCRIPT_LEAVES, 'G', "hide-call-graph", NULL, "print only the innermost frame" },
+		  NULL, COMPLETE_DIRECTORY, OPT_SETS(struct settings, source_dirs) },
+		SAMPLES_NANOSECONDS_ROW(script),
+		{ OPT_FIELD, 0, "reltime", NULL, "print times since the first sample",
+		  OPT_SETS(struct settings, script.relative) },
+		{ OPT_FIELD, 0, "deltatime", NULL, "print times since the previous sample",
+		  OPT_SETS(struct settings, script.delta) },
+		{ OPT_FIELD, 'G', "hide-call-graph", NULL, "print only the innermost frame",
+		  OPT_SETS(struct settings, script.leaves) },
 		{ SAMPLES_MAX_STACK, 0, "max-stack", "N", "print at most N frames of a stack" },
-		{ SCRIPT_STOP_AT, 0, "stop-bt", "NAMES",
-		  "print frames up to the first of these functions" },
-		{ SCRIPT_WHOLE_PATHS, 0, "full-source-path", NULL,
-		  "print whole source paths with srcline, not only file names" },
-		SAMPLES_INLINE_ROWS,
+		{ OPT_FIELD, 0, "stop-bt", "NAMES",
+		  "print frames up to the first of these functions",
+		  OPT_SETS(struct settings, script.stop_at) },
+		{ OPT_FIELD, 0, "full-source-path", NULL,
+		  "print whole source paths with srcline, not only file names",
+		  OPT_SETS(struct settings, script.whole_paths) },
+		SAMPLES_INLINE_ROWS(script),
 		{ 0 },
 	},
 };
@@ -84,14 +76,18 @@ static const struct opt_group folded_group = {
 	"Folded stacks",
 	(const struct opt[]){
 		{ OPT_FOLDED, 0, "folded", NULL, "one line per distinct stack: --format=folded" },
-		{ OPT_COUNTS, 'n', "count", NULL, "print sample counts instead of weights" },
-		{ OPT_NO_COMM, 0, "no-comm", NULL, "omit the command at the start of lines" },
-		{ OPT_SHOW_PID, 0, "show-pid", NULL,
-		  "append the process to the command: make-123" },
-		{ OPT_SHOW_TID, 0, "show-tid", NULL,
-		  "append process and thread to the command: make-123/124" },
-		{ OPT_ANNOTATE, 0, "annotate-names", NULL,
-		  "mark names: _[k] of the kernel, _[i] inlined, _[j] JIT code" },
+		{ OPT_FIELD, 'n', "count", NULL, "print sample counts instead of weights",
+		  OPT_SETS(struct settings, script.counts) },
+		{ OPT_FIELD, 0, "no-comm", NULL, "omit the command at the start of lines",
+		  OPT_SETS(struct settings, script.no_comm) },
+		{ OPT_FIELD, 0, "show-pid", NULL, "append the process to the command: make-123",
+		  OPT_SETS(struct settings, script.show_pid) },
+		{ OPT_FIELD, 0, "show-tid", NULL,
+		  "append process and thread to the command: make-123/124",
+		  OPT_SETS(struct settings, script.show_tid) },
+		{ OPT_FIELD, 0, "annotate-names", NULL,
+		  "mark names: _[k] of the kernel, _[i] inlined, _[j] JIT code",
+		  OPT_SETS(struct settings, script.annotate) },
 		{ 0 },
 	},
 };
@@ -100,11 +96,13 @@ static const struct opt_group filter_group = {
 	"Samples",
 	(const struct opt[]){
 		OPTIONS_OF_PARTS,
-		{ SAMPLES_COMMS, 'c', "comms", "NAMES", "only samples of these commands" },
-		SAMPLES_SYMBOLS_ROW,
-		{ SAMPLES_OBJECTS, 0, "dsos", "NAMES",
-		  "only samples taken in these programs or libraries" },
-		SAMPLES_PLACE_ROWS,
+		{ OPT_FIELD, 'c', "comms", "NAMES", "only samples of these commands",
+		  OPT_SETS(struct settings, script.comms) },
+		SAMPLES_SYMBOLS_ROW(script),
+		{ OPT_FIELD, 0, "dsos", "NAMES",
+		  "only samples taken in these programs or libraries",
+		  OPT_SETS(struct settings, script.objects) },
+		SAMPLES_PLACE_ROWS(script),
 		{ 0 },
 	},
 };
@@ -131,19 +129,6 @@ static const struct opt_group *const options[] = {
 static bool set(struct settings *s, int id, const char *arg, char error[512])
 {
 	struct kin_script_opts *o = &s->script;
-	const struct sample_fields fields = {
-		.comms = &o->comms,
-		.symbols = &o->symbols,
-		.objects = &o->objects,
-		.pids = &o->pids,
-		.tids = &o->tids,
-		.cpus = &o->cpus,
-		.times = &o->times,
-		.max_stack = &o->max_stack,
-		.no_stacks = &o->no_frames,
-		.inlines = &o->inlines,
-		.nanoseconds = &o->nanoseconds,
-	};
 	switch (id) {
 	case OPT_FIELDS:
 		o->fields = o->fields ? arena_printf(&s->words, "%s %s", o->fields, arg) : arg;
@@ -151,38 +136,10 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	case OPT_FOLDED:
 		s->format = "folded";
 		break;
-	case OPT_COUNTS:
-		o->counts = true;
-		break;
-	case OPT_NO_COMM:
-		o->no_comm = true;
-		break;
-	case OPT_SHOW_PID:
-		o->show_pid = true;
-		break;
-	case OPT_SHOW_TID:
-		o->show_tid = true;
-		break;
-	case OPT_ANNOTATE:
-		o->annotate = true;
-		break;
-	case SCRIPT_LEAVES:
-		o->leaves = true;
-		break;
-	case SCRIPT_STOP_AT:
-		o->stop_at = arg;
-		break;
-	case SCRIPT_WHOLE_PATHS:
-		o->whole_paths = true;
-		break;
-	case SCRIPT_RELATIVE:
-		o->relative = true;
-		break;
-	case SCRIPT_DELTA:
-		o->delta = true;
-		break;
+	case SAMPLES_MAX_STACK:
+		return sample_options_set_max(arg, &o->max_stack, &o->no_frames, error);
 	default:
-		return sample_options_set(s, &fields, id, arg, error);
+		sample_options_set(s, id);
 	}
 	return true;
 }

@@ -58,31 +58,29 @@ static const struct example examples[] = {
 	{ 0 },
 };
 
+struct top_line {
+	struct kin_live_opts live;
+	struct kin_hists_opts hists;
+	bool full_names;
+	struct settings own; /* what the configuration file and options say of own code */
+	struct sampling sampling;
+	double delay_s, keep;
+	uint64_t count; /* 0: no end */
+	const char *by; /* NULL: not given */
+	char *keys;     /* hists.sort, made from `by`; owned */
+	bool stdio, json;
+};
+
 enum {
 	TOP_STACKS = OPT_OWN,
 	TOP_DELAY,
 	TOP_COUNT,
 	TOP_ZERO,
 	TOP_KEEP,
-	TOP_KEYS,
-	TOP_NO_CHILDREN,
 	TOP_LIMIT,
 	TOP_ROWS,
-	TOP_COMMS,
-	TOP_DSOS,
-	TOP_SYMBOLS,
-	TOP_STDIO,
 	TOP_JSON,
-	TOP_WALL,
-	TOP_CHILDREN,
-	TOP_NO_KERNEL,
-	TOP_NO_USER,
-	TOP_FIELDS,
-	TOP_SAMPLES,
-	TOP_PERIOD,
 	TOP_PERCENTAGE,
-	TOP_IGNORE_CALLEES,
-	TOP_BY,
 };
 
 static const struct opt_group what_options = {
@@ -109,9 +107,10 @@ static const struct opt_group what_options = {
 		{ SAMPLING_BUFFERS, 'm', "mmap-pages", "SIZE",
 		  "size of the buffer of each CPU: pages, or 512K, 8M; default: as large as the "
 		  "kernel permits, up to 8M" },
-		{ TOP_WALL, 0, "wall", NULL,
+		{ OPT_FIELD, 0, "wall", NULL,
 		  "the time that threads do not run, too: blocked, or waiting for a CPU; on the "
-		  "terminal e goes to it" },
+		  "terminal e goes to it",
+		  OPT_SETS(struct top_line, live.wall) },
 		{ 0 },
 	},
 };
@@ -131,23 +130,32 @@ static const struct opt_group how_options = {
 static const struct opt_group rows_options = {
 	"Rows",
 	(const struct opt[]){
-		{ TOP_KEYS, 's', "sort", "KEYS",
+		{ OPT_FIELD, 's', "sort", "KEYS",
 		  "a row for each combination of comm, pid, tid, dso, sym; comm,dso,sym if not "
-		  "given" },
-		{ TOP_FIELDS, 0, "columns", "COLUMNS",
+		  "given",
+		  OPT_SETS(struct top_line, hists.sort) },
+		{ OPT_FIELD, 0, "columns", "COLUMNS",
 		  "these columns, by which rows are also ordered: overhead, overhead_children, "
-		  "sample, period, and keys" },
-		{ TOP_FIELDS, 0, "fields", "COLUMNS", "the same as --columns" },
-		{ TOP_BY, 0, "by", "WHAT", "rows apart for each thread, process, event or object",
-		  "thread process event object" },
-		{ TOP_SAMPLES, 0, "show-nr-samples", NULL, "a column with the number of samples" },
-		{ TOP_PERIOD, 0, "show-total-period", NULL, "a column with the sum of weights" },
-		{ TOP_CHILDREN, 0, "children", NULL,
-		  "a column with inclusive time, that of callees added (the default)" },
-		{ TOP_NO_CHILDREN, 0, "no-children", NULL, "show only Self" },
-		{ TOP_NO_KERNEL, 'K', "hide_kernel_symbols", NULL,
-		  "no samples taken in the kernel" },
-		{ TOP_NO_USER, 'U', "hide_user_symbols", NULL, "no samples taken in programs" },
+		  "sample, period, and keys",
+		  OPT_SETS(struct top_line, hists.fields) },
+		{ OPT_FIELD, 0, "fields", "COLUMNS", "the same as --columns",
+		  OPT_SETS(struct top_line, hists.fields) },
+		{ OPT_FIELD, 0, "by", "WHAT",
+		  "rows apart for each thread, process, event or object",
+		  "thread process event object", OPT_SETS(struct top_line, by) },
+		{ OPT_FIELD, 0, "show-nr-samples", NULL, "a column with the number of samples",
+		  OPT_SETS(struct top_line, hists.show_samples) },
+		{ OPT_FIELD, 0, "show-total-period", NULL, "a column with the sum of weights",
+		  OPT_SETS(struct top_line, hists.show_period) },
+		{ OPT_FIELD, 0, "children", NULL,
+		  "a column with inclusive time, that of callees added (the default)",
+		  OPT_CLEARS(struct top_line, hists.no_children) },
+		{ OPT_FIELD, 0, "no-children", NULL, "show only Self",
+		  OPT_SETS(struct top_line, hists.no_children) },
+		{ OPT_FIELD, 'K', "hide_kernel_symbols", NULL, "no samples taken in the kernel",
+		  OPT_SETS(struct top_line, hists.no_kernel) },
+		{ OPT_FIELD, 'U', "hide_user_symbols", NULL, "no samples taken in programs",
+		  OPT_SETS(struct top_line, hists.no_user) },
 		{ TOP_LIMIT, 0, "min-share", "PERCENT", "hide rows below this share" },
 		{ TOP_LIMIT, 0, "percent-limit", "PERCENT", "the same as --min-share" },
 		{ TOP_ROWS, 'E', "entries", "N", "show at most N rows; default with --stdio: 20" },
@@ -155,14 +163,20 @@ static const struct opt_group rows_options = {
 		  "base of shares when samples are filtered: all samples (absolute) or those left "
 		  "(relative)",
 		  "absolute relative" },
-		{ TOP_IGNORE_CALLEES, 0, "ignore-callees", "REGEX",
-		  "charge calls made by these functions to them" },
-		{ TOP_COMMS, 0, "comm", "NAMES", "only samples of threads with these names" },
-		{ TOP_COMMS, 0, "comms", "NAMES", "the same as --comm" },
-		{ TOP_DSOS, 0, "object", "FILES",
-		  "only samples taken in these programs or libraries" },
-		{ TOP_DSOS, 0, "dsos", "FILES", "the same as --object" },
-		{ TOP_SYMBOLS, 0, "symbols", "NAMES", "only samples taken in these functions" },
+		{ OPT_FIELD, 0, "ignore-callees", "REGEX",
+		  "charge calls made by these functions to them",
+		  OPT_SETS(struct top_line, hists.ignore_callees) },
+		{ OPT_FIELD, 0, "comm", "NAMES", "only samples of threads with these names",
+		  OPT_SETS(struct top_line, hists.comms) },
+		{ OPT_FIELD, 0, "comms", "NAMES", "the same as --comm",
+		  OPT_SETS(struct top_line, hists.comms) },
+		{ OPT_FIELD, 0, "object", "FILES",
+		  "only samples taken in these programs or libraries",
+		  OPT_SETS(struct top_line, hists.dsos) },
+		{ OPT_FIELD, 0, "dsos", "FILES", "the same as --object",
+		  OPT_SETS(struct top_line, hists.dsos) },
+		{ OPT_FIELD, 0, "symbols", "NAMES", "only samples taken in these functions",
+		  OPT_SETS(struct top_line, hists.symbols) },
 		{ 0 },
 	},
 };
@@ -170,7 +184,8 @@ static const struct opt_group rows_options = {
 static const struct opt_group output_group = {
 	"Output",
 	(const struct opt[]){
-		{ TOP_STDIO, 0, "stdio", NULL, "print each refresh, one after the other" },
+		{ OPT_FIELD, 0, "stdio", NULL, "print each refresh, one after the other",
+		  OPT_SETS(struct top_line, stdio) },
 		{ TOP_JSON, 0, "json", NULL, "print each refresh as JSON" },
 		{ 0 },
 	},
@@ -181,19 +196,6 @@ static const struct opt_group *const options[] = { &what_options,  &how_options,
 						   &output_group,  &general_options, NULL };
 
 /* ---- the command line ---- */
-
-struct top_line {
-	struct kin_live_opts live;
-	struct kin_hists_opts hists;
-	bool full_names;
-	struct settings own; /* what the configuration file and options say of own code */
-	struct sampling sampling;
-	double delay_s, keep;
-	uint64_t count; /* 0: no end */
-	const char *by; /* NULL: not given */
-	char *keys;     /* hists.sort, made from `by`; owned */
-	bool stdio, json;
-};
 
 /* perf's words for the layout of chains do not apply to a table without chains. */
 static bool take_stacks(const char *arg, struct top_line *l, char error[512])
@@ -210,27 +212,17 @@ static bool take_stacks(const char *arg, struct top_line *l, char error[512])
 	return true;
 }
 
-static bool set(void *line, int id, const char *arg, char error[512])
+static bool set(void *line, const struct opt *row, const char *arg, char error[512])
 {
 	struct top_line *l = line;
 	uint64_t n = 0;
-	switch (id) {
+	if (opt_store(row, "struct top_line", l, arg))
+		return true;
+	switch (row->id) {
 	case TOP_STACKS:
 		return take_stacks(arg, l, error);
-	case TOP_FIELDS:
-		l->hists.fields = arg;
-		break;
-	case TOP_SAMPLES:
-		l->hists.show_samples = true;
-		break;
-	case TOP_PERIOD:
-		l->hists.show_period = true;
-		break;
 	case TOP_PERCENTAGE:
 		l->hists.relative = !strcmp(arg, "relative");
-		break;
-	case TOP_IGNORE_CALLEES:
-		l->hists.ignore_callees = arg;
 		break;
 	case TOP_DELAY:
 		return arg_double(arg, "s", 0.05, 86400, &l->delay_s) ||
@@ -244,27 +236,6 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	case TOP_KEEP:
 		l->keep = 1;
 		break;
-	case TOP_KEYS:
-		l->hists.sort = arg;
-		break;
-	case TOP_BY:
-		l->by = arg;
-		break;
-	case TOP_NO_CHILDREN:
-		l->hists.no_children = true;
-		break;
-	case TOP_CHILDREN:
-		l->hists.no_children = false;
-		break;
-	case TOP_NO_KERNEL:
-		l->hists.no_kernel = true;
-		break;
-	case TOP_NO_USER:
-		l->hists.no_user = true;
-		break;
-	case TOP_WALL:
-		l->live.wall = true;
-		break;
 	case TOP_LIMIT:
 		l->hists.has_percent_limit = true;
 		return arg_double(arg, "%", 0, 100, &l->hists.percent_limit) ||
@@ -273,18 +244,6 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		if (!arg_u64(arg, 1, SIZE_MAX, &n))
 			return arg_bad("-E", arg, "a number of rows, from 1 on", error);
 		l->hists.max_rows = (size_t)n;
-		break;
-	case TOP_COMMS:
-		l->hists.comms = arg;
-		break;
-	case TOP_DSOS:
-		l->hists.dsos = arg;
-		break;
-	case TOP_SYMBOLS:
-		l->hists.symbols = arg;
-		break;
-	case TOP_STDIO:
-		l->stdio = true;
 		break;
 	case TOP_JSON:
 		l->stdio = l->json = true;
@@ -302,13 +261,13 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		break;
 	case OPT_OWN_CODE:
 	case OPT_FOREIGN_CODE:
-		return settings_set(&l->own, id, arg, error);
+		return settings_set(&l->own, row, arg, error);
 	case OPT_EXPAND_INLINED:
 	case OPT_FOLD_INLINED:
-		l->live.no_inlines = id == OPT_FOLD_INLINED;
+		l->live.no_inlines = row->id == OPT_FOLD_INLINED;
 		break;
 	default:
-		return sampling_set(&l->sampling, id, arg, error);
+		return sampling_set(&l->sampling, row->id, arg, error);
 	}
 	return true;
 }

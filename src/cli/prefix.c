@@ -31,7 +31,7 @@ int prefix_parse(const struct command *c, int argc, char **argv, prefix_setter *
 		case OPT_VERSION:
 			return help_show_version();
 		}
-		if (!set(line, id, p.arg, error))
+		if (!set(line, p.row, p.arg, error))
 			return prefix_wrong(c, error);
 	}
 	return PREFIX_GO_ON;

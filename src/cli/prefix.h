@@ -7,11 +7,12 @@
 #include "base/base.h"
 
 struct command;
+struct opt;
 
 enum { PREFIX_GO_ON = -1 };
 
 /* Sets an option. False: error[] is set. */
-typedef bool prefix_setter(void *line, int id, const char *arg, char error[512]);
+typedef bool prefix_setter(void *line, const struct opt *row, const char *arg, char error[512]);
 
 /* Reads the options of c and passes each to `set`. *ret is set to the other program's words, within
  * argv; NULL if there are none. Returns PREFIX_GO_ON; or the exit status if help was printed or the

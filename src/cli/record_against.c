@@ -8,21 +8,10 @@
 
 static const char door[] = "record --against";
 
-static const struct opt *row_of(const struct opt_group *const *options, int id)
-{
-	for (; *options; options++)
-		for (const struct opt *o = (*options)->opts; o->id; o++)
-			if (o->id == id)
-				return o;
-	return NULL;
-}
-
-void record_against_note(struct record_against *a, const struct opt_group *const *options, int id,
-			 const char *arg)
+void record_against_note(struct record_against *a, const struct opt *row, const char *arg)
 {
 	static const char *const shared[] = { "repeat", "frequency", "output" };
-	const struct opt *row = row_of(options, id);
-	if (!row || row->ends || !strcmp(row->name, "event"))
+	if (row->ends || !strcmp(row->name, "event"))
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(shared); i++)
 		if (!strcmp(row->name, shared[i])) {

@@ -11,9 +11,8 @@ struct record_against {
 	const char *refused; /* name of an option that kin compare lacks; NULL: none */
 };
 
-/* Notes an option of kin record, using its table. */
-void record_against_note(struct record_against *a, const struct opt_group *const *options, int id,
-			 const char *arg);
+/* Notes an option of kin record. */
+void record_against_note(struct record_against *a, const struct opt *row, const char *arg);
 /* The arguments of kin compare; [0] is its name in messages. `events`: all -e, joined; NULL: none.
  * `words`: the words after "--against"; NULL: none. Returns NULL if an option was refused, which
  * was reported. Free the result before `a`. */

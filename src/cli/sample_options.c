@@ -7,50 +7,19 @@
 #include "base/wordlist.h"
 #include "cli/arg.h"
 
-static bool set_max_stack(const struct sample_fields *f, const char *arg, char error[512])
+bool sample_options_set_max(const char *arg, unsigned *max_stack, bool *none, char error[512])
 {
 	uint64_t n = 0;
 	if (!arg_u64(arg, 0, 1000000, &n))
 		return arg_bad("--max-stack", arg, "a number from 0 to 1000000", error);
-	*f->max_stack = (unsigned)n;
-	*f->no_stacks = !n;
+	*max_stack = (unsigned)n;
+	*none = !n;
 	return true;
 }
 
-bool sample_options_set(struct settings *s, const struct sample_fields *f, int id, const char *arg,
-			char error[512])
+void sample_options_set(struct settings *s, int id)
 {
 	switch (id) {
-	case SAMPLES_COMMS:
-		*f->comms = arg;
-		break;
-	case SAMPLES_SYMBOLS:
-		*f->symbols = arg;
-		break;
-	case SAMPLES_OBJECTS:
-		*f->objects = arg;
-		break;
-	case SAMPLES_PID:
-		*f->pids = arg;
-		break;
-	case SAMPLES_TID:
-		*f->tids = arg;
-		break;
-	case SAMPLES_CPU:
-		*f->cpus = arg;
-		break;
-	case SAMPLES_TIME:
-		*f->times = arg;
-		break;
-	case SAMPLES_MAX_STACK:
-		return set_max_stack(f, arg, error);
-	case SAMPLES_INLINE:
-	case SAMPLES_NO_INLINE:
-		*f->inlines = id == SAMPLES_INLINE;
-		break;
-	case SAMPLES_NANOSECONDS:
-		*f->nanoseconds = true;
-		break;
 	case SAMPLES_HEADER:
 	case SAMPLES_HEADER_ONLY:
 		s->about |= KIN_ABOUT_HEADER;
@@ -60,7 +29,6 @@ bool sample_options_set(struct settings *s, const struct sample_fields *f, int i
 		s->about |= KIN_ABOUT_ALL_OF_HEADER;
 		break;
 	}
-	return true;
 }
 
 /* kin graph knows all of them. */

@@ -8,39 +8,37 @@
 #include "cli/settings.h"
 
 enum { /* ids of options */
-       SAMPLES_COMMS = OPT_OWN + 1000,
-       SAMPLES_SYMBOLS,
-       SAMPLES_OBJECTS,
-       SAMPLES_PID,
-       SAMPLES_TID,
-       SAMPLES_CPU,
-       SAMPLES_TIME,
-       SAMPLES_MAX_STACK,
-       SAMPLES_INLINE,
-       SAMPLES_NO_INLINE,
-       SAMPLES_NANOSECONDS,
+       SAMPLES_MAX_STACK = OPT_OWN + 1000,
        SAMPLES_HEADER,
        SAMPLES_HEADER_ONLY,
        SAMPLES_SHOW_INFO,
 };
 
-/* Rows of an option table. */
+/* Rows of an option table; `of`: the member of struct settings that has their fields. */
 /* clang-format off */
-#define SAMPLES_SYMBOLS_ROW \
-	{ SAMPLES_SYMBOLS, 'S', "symbols", "NAMES", "only samples taken in these functions" }
-#define SAMPLES_PLACE_ROWS \
-	{ SAMPLES_PID, 0, "pid", "NUMBERS", "only samples of these processes" }, \
-	{ SAMPLES_TID, 0, "tid", "NUMBERS", "only samples of these threads" }, \
-	{ SAMPLES_CPU, 'C', "cpu", "NUMBERS", "only samples on these CPUs: 0-3,8" }, \
-	{ SAMPLES_TIME, 0, "time", "SPAN", \
+#define SAMPLES_SYMBOLS_ROW(of) \
+	{ OPT_FIELD, 'S', "symbols", "NAMES", "only samples taken in these functions", \
+	  OPT_SETS(struct settings, of.symbols) }
+#define SAMPLES_PLACE_ROWS(of) \
+	{ OPT_FIELD, 0, "pid", "NUMBERS", "only samples of these processes", \
+	  OPT_SETS(struct settings, of.pids) }, \
+	{ OPT_FIELD, 0, "tid", "NUMBERS", "only samples of these threads", \
+	  OPT_SETS(struct settings, of.tids) }, \
+	{ OPT_FIELD, 'C', "cpu", "NUMBERS", "only samples on these CPUs: 0-3,8", \
+	  OPT_SETS(struct settings, of.cpus) }, \
+	{ OPT_FIELD, 0, "time", "SPAN", \
 	  "only samples in this interval: START,STOP in seconds, 10%-20%, 10%/2 (the second " \
-	  "tenth), or between markers: NAME,NAME" }
-#define SAMPLES_INLINE_ROWS \
-	{ SAMPLES_INLINE, 0, "inline", NULL, "show inlined functions as frames (the default)" }, \
-	{ SAMPLES_NO_INLINE, 0, "no-inline", NULL, \
-	  "attribute inlined code to the function it was inlined into" }
-#define SAMPLES_NANOSECONDS_ROW \
-	{ SAMPLES_NANOSECONDS, 0, "ns", NULL, "print times with nine decimals, not six" }
+	  "tenth), or between markers: NAME,NAME", \
+	  OPT_SETS(struct settings, of.times) }
+#define SAMPLES_INLINE_ROWS(of) \
+	{ OPT_FIELD, 0, "inline", NULL, "show inlined functions as frames (the default)", \
+	  OPT_SETS(struct settings, of.inlines) }, \
+	{ OPT_FIELD, 0, "no-inline", NULL, \
+	  "attribute inlined code to the function it was inlined into", \
+	  OPT_CLEARS(struct settings, of.inlines) }
+#define SAMPLES_NANOSECONDS_ROW(of) \
+	{ OPT_FIELD, 0, "ns", NULL, "print times with nine decimals, not six", \
+	  OPT_SETS(struct settings, of.nanoseconds) }
 #define SAMPLES_HEADER_ROWS \
 	{ SAMPLES_HEADER, 0, "header", NULL, \
 	  "print the header of a perf.data first; kin info describes data of all formats" }, \
@@ -49,16 +47,11 @@ enum { /* ids of options */
 	  "include CPU, cache and memory details in the header" }
 /* clang-format on */
 
-/* Pointers to the command's own variables. */
-struct sample_fields {
-	const char **comms, **symbols, **objects, **pids, **tids, **cpus, **times;
-	unsigned *max_stack;
-	bool *no_stacks, *inlines, *nanoseconds;
-};
-
-/* Sets one of the options above; ignores others. False: error[] is set. */
-MUST_CHECK bool sample_options_set(struct settings *s, const struct sample_fields *f, int id,
-				   const char *arg, char error[512]);
+/* Sets one of the options above, except for --max-stack; ignores others. */
+void sample_options_set(struct settings *s, int id);
+/* --max-stack N; *none: 0 was given. False: error[] is set. */
+MUST_CHECK bool sample_options_set_max(const char *arg, unsigned *max_stack, bool *none,
+				       char error[512]);
 
 /* An error if there is no such function, or if one of a list of functions (--symbols) does not
  * exist. A function without samples is no error. */

@@ -22,18 +22,19 @@ const struct opt_group input_options = {
 		  "the program that was profiled; otherwise an operand that is an ELF file, a.out, "
 		  "or the only program built with -pg beside the data or here",
 		  NULL, COMPLETE_FILE },
-		{ OPT_INPUT, 'i', "input", "FILE",
+		{ OPT_FIELD, 'i', "input", "FILE",
 		  "profile to read, or directory of them; repeatable. Default: the other "
 		  "operands, else the newer in this directory of the last recording (*.kin, "
 		  "perf.data) and gmon.out, gmon.out.*",
-		  NULL, COMPLETE_FILE },
-		{ OPT_INPUT, 'd', "data", "FILE", "the same as --input", NULL, COMPLETE_FILE },
-		{ OPT_SYMFS, 0, "symfs", "DIRECTORY",
+		  NULL, COMPLETE_FILE, OPT_SETS(struct settings, data) },
+		{ OPT_FIELD, 'd', "data", "FILE", "the same as --input", NULL, COMPLETE_FILE,
+		  OPT_SETS(struct settings, data) },
+		{ OPT_FIELD, 0, "symfs", "DIRECTORY",
 		  "look for programs and libraries of a recording below this directory", NULL,
-		  COMPLETE_DIRECTORY },
-		{ OPT_DEBUG_DIR, 0, "debug-dir", "DIRECTORY",
+		  COMPLETE_DIRECTORY, OPT_SETS(struct settings, symfs) },
+		{ OPT_FIELD, 0, "debug-dir", "DIRECTORY",
 		  "directory of separate debug files, instead of /usr/lib/debug", NULL,
-		  COMPLETE_DIRECTORY },
+		  COMPLETE_DIRECTORY, OPT_SETS(struct settings, debug_dir) },
 		{ OPT_DEBUGINFOD, 0, "debuginfod", NULL,
 		  "ask the distribution's servers (/etc/debuginfod/*.urls) for debug files, "
 		  "programs "
@@ -41,14 +42,16 @@ const struct opt_group input_options = {
 		  "debuginfod.system = true in ~/.kinconfig" },
 		{ OPT_NO_DEBUGINFOD, 0, "no-debuginfod", NULL,
 		  "do not ask servers, those in DEBUGINFOD_URLS neither" },
-		{ OPT_WITH_HOOKS, 0, "with-hooks", NULL,
+		{ OPT_FIELD, 0, "with-hooks", NULL,
 		  "leave in the time that counting calls took (of kin run on a program built with "
-		  "-pg); otherwise it is taken off, and said to be" },
-		{ OPT_STRICT, 0, "strict", NULL,
+		  "-pg); otherwise it is taken off, and said to be",
+		  OPT_SETS(struct settings, with_hooks) },
+		{ OPT_FIELD, 0, "strict", NULL,
 		  "exit with an error status after reporting if the data is unreliable: errors or "
 		  "losses while recording, truncated stacks, time without a place, unreadable "
 		  "files with names, or a profile of another program; kin help all info has the "
-		  "list" },
+		  "list",
+		  OPT_SETS(struct settings, strict) },
 		{ 0 },
 	},
 	OPTS_SHARED,
@@ -57,19 +60,20 @@ const struct opt_group input_options = {
 const struct opt_group recording_options = {
 	"Input",
 	(const struct opt[]){
-		{ OPT_INPUT, 'i', "input", "FILE", "the recording, instead of an operand", NULL,
-		  COMPLETE_FILE },
-		{ OPT_INPUT, 0, "data", "FILE", "the same as --input", NULL, COMPLETE_FILE },
+		{ OPT_FIELD, 'i', "input", "FILE", "the recording, instead of an operand", NULL,
+		  COMPLETE_FILE, OPT_SETS(struct settings, data) },
+		{ OPT_FIELD, 0, "data", "FILE", "the same as --input", NULL, COMPLETE_FILE,
+		  OPT_SETS(struct settings, data) },
 		{ OPT_EXECUTABLE, 'e', "executable", "PROGRAM", "the program that was profiled",
 		  NULL, COMPLETE_FILE },
-		{ OPT_SYMFS, 0, "symfs", "DIRECTORY",
-		  "look for programs and libraries below this directory", NULL,
-		  COMPLETE_DIRECTORY },
-		{ OPT_KALLSYMS, 'k', "kallsyms", "FILE",
-		  "symbols of the kernel, as in /proc/kallsyms", NULL, COMPLETE_FILE },
-		{ OPT_DEBUG_DIR, 0, "debug-dir", "DIRECTORY",
+		{ OPT_FIELD, 0, "symfs", "DIRECTORY",
+		  "look for programs and libraries below this directory", NULL, COMPLETE_DIRECTORY,
+		  OPT_SETS(struct settings, symfs) },
+		{ OPT_FIELD, 'k', "kallsyms", "FILE", "symbols of the kernel, as in /proc/kallsyms",
+		  NULL, COMPLETE_FILE, OPT_SETS(struct settings, kallsyms) },
+		{ OPT_FIELD, 0, "debug-dir", "DIRECTORY",
 		  "directory of separate debug files, instead of /usr/lib/debug", NULL,
-		  COMPLETE_DIRECTORY },
+		  COMPLETE_DIRECTORY, OPT_SETS(struct settings, debug_dir) },
 		{ OPT_DEBUGINFOD, 0, "debuginfod", NULL,
 		  "ask the distribution's servers (/etc/debuginfod/*.urls) for debug files, "
 		  "programs "
@@ -77,12 +81,14 @@ const struct opt_group recording_options = {
 		  "debuginfod.system = true in ~/.kinconfig" },
 		{ OPT_NO_DEBUGINFOD, 0, "no-debuginfod", NULL,
 		  "do not ask servers, those in DEBUGINFOD_URLS neither" },
-		{ OPT_WITH_HOOKS, 0, "with-hooks", NULL,
+		{ OPT_FIELD, 0, "with-hooks", NULL,
 		  "leave in the time that counting calls took (of kin run on a program built with "
-		  "-pg); otherwise it is taken off, and said to be" },
-		{ OPT_STRICT, 0, "strict", NULL,
+		  "-pg); otherwise it is taken off, and said to be",
+		  OPT_SETS(struct settings, with_hooks) },
+		{ OPT_FIELD, 0, "strict", NULL,
 		  "exit with an error status after reporting if the data is unreliable; kin help "
-		  "info has the list" },
+		  "info has the list",
+		  OPT_SETS(struct settings, strict) },
 		{ OPT_FORCE, 0, "force", NULL,
 		  "accepted for compatibility with perf, without effect: files of other users are "
 		  "read anyway" },
@@ -98,14 +104,15 @@ const struct opt_group names_options = {
 		  "show C++, Rust, D and Fortran names as in the source; STYLE is one of tidy (the "
 		  "default: without default template arguments, as std::string), auto "
 		  "(with all of them), none, gnu-v3, rust, dlang, java, gnat",
-		  DEMANGLE_STYLES },
+		  DEMANGLE_STYLES, OPT_SETS(struct settings, demangle) },
 		{ OPT_NO_DEMANGLE, 0, "no-demangle", NULL,
 		  "show mangled names, as the linker uses them" },
 		{ OPT_FULL_NAMES, 0, "full-names", NULL,
 		  "show names of functions whole: with return types, parameters of templates' "
 		  "instances, default template arguments and endings that compilers add. Formats "
 		  "that programs read have whole names anyway, as have names in another STYLE "
-		  "than tidy" },
+		  "than tidy",
+		  OPT_SETS(struct settings, full_names) },
 		{ 0 },
 	},
 	OPTS_SHARED,
@@ -115,9 +122,11 @@ const struct opt_group inline_options = {
 	"Inlined functions",
 	(const struct opt[]){
 		{ OPT_EXPAND_INLINED, 0, "inline", NULL,
-		  "show inlined functions as functions (the default)" },
+		  "show inlined functions as functions (the default)",
+		  OPT_CLEARS(struct settings, no_inlines) },
 		{ OPT_FOLD_INLINED, 0, "no-inline", NULL,
-		  "attribute inlined code to the function it was inlined into" },
+		  "attribute inlined code to the function it was inlined into",
+		  OPT_SETS(struct settings, no_inlines) },
 		{ 0 },
 	},
 	OPTS_SHARED,
@@ -142,10 +151,10 @@ const struct opt_group own_options = {
 const struct opt_group source_options = {
 	"Sources",
 	(const struct opt[]){
-		{ OPT_SOURCE_DIR, 'I', "source-dir", "DIRECTORY",
+		{ OPT_FIELD, 'I', "source-dir", "DIRECTORY",
 		  "search this directory, too, for sources that are not at the path in the "
 		  "program; repeatable",
-		  NULL, COMPLETE_DIRECTORY },
+		  NULL, COMPLETE_DIRECTORY, OPT_SETS(struct settings, source_dirs) },
 		{ 0 },
 	},
 	OPTS_SHARED,
@@ -154,10 +163,10 @@ const struct opt_group source_options = {
 const struct opt_group coverage_options = {
 	"Coverage",
 	(const struct opt[]){
-		{ OPT_GCOV, 0, "gcov", "FILE",
+		{ OPT_FIELD, 0, "gcov", "FILE",
 		  "executions of lines as gcov --json-format writes them (X.gcov.json.gz), of this "
 		  "or any other build of the same sources; repeatable",
-		  NULL, COMPLETE_FILE },
+		  NULL, COMPLETE_FILE, OPT_SETS(struct settings, gcov) },
 		{ 0 },
 	},
 };
@@ -165,8 +174,9 @@ const struct opt_group coverage_options = {
 const struct opt_group select_options = {
 	"Selection",
 	(const struct opt[]){
-		{ OPT_SORT, 's', "sort", "COLUMN",
-		  "sort rows by this column, ascending; -COLUMN: descending" },
+		{ OPT_FIELD, 's', "sort", "COLUMN",
+		  "sort rows by this column, ascending; -COLUMN: descending",
+		  OPT_SETS(struct settings, sort) },
 		{ OPT_COLUMNS, 'c', "columns", "LIST",
 		  "show these columns, in this order: KEY,KEY,... or all; +KEY,... adds to the "
 		  "usual ones. An unknown key prints the list of valid keys" },
@@ -180,10 +190,14 @@ const struct opt_group select_options = {
 };
 
 #define OPTIONS_OF_PART_LISTS                                                                      \
-	{ OPT_SPAN, 0, "time", "SPAN",                                                             \
+	{ OPT_FIELD,                                                                               \
+	  0,                                                                                       \
+	  "time",                                                                                  \
+	  "SPAN",                                                                                  \
 	  "only samples in this interval: START,STOP in seconds (+START,STOP: since the "          \
 	  "first "                                                                                 \
-	  "sample), 10%-20%, or 10%/2 (the second tenth)" },                                       \
+	  "sample), 10%-20%, or 10%/2 (the second tenth)",                                         \
+	  OPT_SETS(struct settings, time) },                                                       \
 		{ OPT_THREADS_LIST, 0, "tid", "THREADS",                                           \
 		  "the same as --thread, for each of a list" },                                    \
 		{ OPT_COMMS_LIST, 0, "comms", "NAMES", "the same as --comm, for each of a list" }, \
@@ -267,8 +281,9 @@ const struct opt_group difference_output_options = {
 const struct opt_group general_options = {
 	"General",
 	(const struct opt[]){
-		{ OPT_HELP, 'h', "help", NULL, "print this help" },
-		{ OPT_VERSION, 'V', "version", NULL, "print the version" },
+		{ OPT_HELP, 'h', "help", NULL, "print this help", OPT_SETS(struct settings, help) },
+		{ OPT_VERSION, 'V', "version", NULL, "print the version",
+		  OPT_SETS(struct settings, version) },
 		{ 0 },
 	},
 	OPTS_SHARED,
@@ -283,13 +298,6 @@ const struct opt_group *const shared_options[] = {
 	&input_options,  &names_options, &inline_options, &own_options,     &source_options,
 	&select_options, &part_options,  &output_options, &general_options, NULL,
 };
-
-void string_list_add(struct string_list *l, const char *word)
-{
-	vec_reserve(&l->at, 2);
-	l->at.at[l->at.n++] = word;
-	l->at.at[l->at.n] = NULL;
-}
 
 static bool set_executable(struct settings *s, const char *path, char error[512])
 {
@@ -406,51 +414,22 @@ char *settings_rows_by(const char *by, struct kin_hists_opts *h)
 	return text;
 }
 
-bool settings_set(struct settings *s, int id, const char *arg, char error[512])
+bool settings_set(struct settings *s, const struct opt *row, const char *arg, char error[512])
 {
-	if (id >= OPT_OWN)
-		return s->command->set(s, id, arg, error);
-	switch (id) {
+	if (opt_store(row, "struct settings", s, arg))
+		return true;
+	if (row->id >= OPT_OWN)
+		return s->command->set(s, row->id, arg, error);
+	switch (row->id) {
 	case OPT_EXECUTABLE:
 		return set_executable(s, arg, error);
-	case OPT_INPUT:
-		string_list_add(&s->data, arg);
-		break;
-	case OPT_DEBUG_DIR:
-		s->debug_dir = arg;
-		break;
 	case OPT_DEBUGINFOD:
-		s->debuginfod = true;
-		s->no_debuginfod = false;
-		break;
 	case OPT_NO_DEBUGINFOD:
-		s->debuginfod = false;
-		s->no_debuginfod = true;
-		break;
-	case OPT_SYMFS:
-		s->symfs = arg;
-		break;
-	case OPT_KALLSYMS:
-		s->kallsyms = arg;
-		break;
-	case OPT_STRICT:
-		s->strict = true;
-		break;
-	case OPT_DEMANGLE:
-		s->demangle = arg; /* NULL: the usual style */
+		s->debuginfod = row->id == OPT_DEBUGINFOD;
+		s->no_debuginfod = !s->debuginfod;
 		break;
 	case OPT_NO_DEMANGLE:
 		s->demangle = "none";
-		break;
-	case OPT_FULL_NAMES:
-		s->full_names = true;
-		break;
-	case OPT_WITH_HOOKS:
-		s->with_hooks = true;
-		break;
-	case OPT_EXPAND_INLINED:
-	case OPT_FOLD_INLINED:
-		s->no_inlines = id == OPT_FOLD_INLINED;
 		break;
 	case OPT_OWN_CODE:
 		s->own = arg && !strcmp(arg, "no") ? OWN_NO : OWN_YES;
@@ -461,35 +440,11 @@ bool settings_set(struct settings *s, int id, const char *arg, char error[512])
 		s->own = OWN_YES;
 		string_list_add(&s->foreign_dirs, arg);
 		break;
-	case OPT_SOURCE_DIR:
-		string_list_add(&s->source_dirs, arg);
-		break;
-	case OPT_GCOV:
-		string_list_add(&s->gcov, arg);
-		break;
-	case OPT_SORT:
-		s->sort = arg;
-		break;
 	case OPT_COLUMNS:
 		set_columns(s, arg);
 		break;
 	case OPT_MIN_SHARE:
 		return set_share(s, arg, error);
-	case OPT_BY:
-		s->by = arg;
-		break;
-	case OPT_THREAD:
-		string_list_add(&s->threads, arg);
-		break;
-	case OPT_COMM:
-		string_list_add(&s->comms, arg);
-		break;
-	case OPT_OBJECT:
-		string_list_add(&s->objects, arg);
-		break;
-	case OPT_EVENT:
-		string_list_add(&s->events, arg);
-		break;
 	case OPT_THREADS_LIST:
 		add_each(s, &s->threads, arg);
 		break;
@@ -501,9 +456,6 @@ bool settings_set(struct settings *s, int id, const char *arg, char error[512])
 		break;
 	case OPT_OBJECTS_LIST:
 		add_each(s, &s->objects, arg);
-		break;
-	case OPT_SPAN:
-		s->time = arg;
 		break;
 	case OPT_FORMAT:
 		s->format = arg ? arg : s->format;
@@ -524,12 +476,6 @@ bool settings_set(struct settings *s, int id, const char *arg, char error[512])
 		break;
 	case OPT_WIDTH:
 		return set_width(s, arg, error);
-	case OPT_HELP:
-		s->help = true;
-		break;
-	case OPT_VERSION:
-		s->version = true;
-		break;
 	}
 	return true;
 }
@@ -578,7 +524,7 @@ bool settings_parse(const struct command *c, int argc, char **argv, struct setti
 			return false;
 		}
 		bool good = id == OPT_OPERAND ? add_operand(ret, p.arg, p.ended, error)
-					      : settings_set(ret, id, p.arg, error);
+					      : settings_set(ret, p.row, p.arg, error);
 		if (!good)
 			return false;
 	}

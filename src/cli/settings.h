@@ -12,13 +12,6 @@
 struct command;
 struct fetching;
 
-struct string_list {
-	VEC(const char *) at; /* followed by a NULL */
-};
-
-/* The word must live as long as the list. */
-void string_list_add(struct string_list *l, const char *word);
-
 struct settings {
 	const struct command *command;
 	const char *executable;      /* NULL: search for it */
@@ -106,13 +99,8 @@ extern const struct opt_group *const report_command_options[];
 extern const struct opt_group *const shared_options[]; /* kin help options; NULL-terminated */
 enum {
 	OPT_EXECUTABLE = 1,
-	OPT_DEBUG_DIR,
 	OPT_DEBUGINFOD,
 	OPT_NO_DEBUGINFOD,
-	OPT_STRICT,
-	OPT_INPUT,
-	OPT_SYMFS,
-	OPT_KALLSYMS,
 	OPT_DEMANGLE,
 	OPT_NO_DEMANGLE,
 	OPT_FULL_NAMES,
@@ -120,21 +108,11 @@ enum {
 	OPT_FOLD_INLINED,
 	OPT_OWN_CODE,
 	OPT_FOREIGN_CODE,
-	OPT_WITH_HOOKS,
-	OPT_SOURCE_DIR,
-	OPT_GCOV,
-	OPT_SORT,
 	OPT_COLUMNS,
 	OPT_MIN_SHARE,
-	OPT_BY,
-	OPT_THREAD,
-	OPT_COMM,
-	OPT_OBJECT,
 	OPT_THREADS_LIST,
 	OPT_COMMS_LIST,
 	OPT_OBJECTS_LIST,
-	OPT_EVENT,
-	OPT_SPAN,
 	OPT_FORMAT,
 	OPT_FORCE,
 	OPT_NO_NAMES,
@@ -152,23 +130,38 @@ enum {
 /* Option rows with the same meaning everywhere, for this table and for perf's. */
 #define OPTION_BY(help)                                                                            \
 	{                                                                                          \
-		OPT_BY, 0, "by", "WHAT", help, "thread process run rank event object"              \
+		OPT_FIELD, 0, "by", "WHAT", help, "thread process run rank event object",          \
+			OPT_SETS(struct settings, by)                                              \
 	}
 #define OPTIONS_OF_PARTS                                                                           \
-	{ OPT_THREAD, 0, "thread", "THREAD",                                                       \
+	{ OPT_FIELD,                                                                               \
+	  0,                                                                                       \
+	  "thread",                                                                                \
+	  "THREAD",                                                                                \
 	  "only samples of this thread: NAME, NUMBER or NAME/NUMBER; this option and the next "    \
-	  "three may be repeated" },                                                               \
-		{ OPT_COMM, 0, "comm", "NAME", "only samples of threads with this name" },         \
-		{ OPT_OBJECT,                                                                      \
+	  "three may be repeated",                                                                 \
+	  OPT_SETS(struct settings, threads) },                                                    \
+		{ OPT_FIELD,                                                                       \
+		  0,                                                                               \
+		  "comm",                                                                          \
+		  "NAME",                                                                          \
+		  "only samples of threads with this name",                                        \
+		  OPT_SETS(struct settings, comms) },                                              \
+		{ OPT_FIELD,                                                                       \
 		  0,                                                                               \
 		  "object",                                                                        \
 		  "FILE",                                                                          \
 		  "only samples taken, and calls of functions, in this program or library",        \
 		  NULL,                                                                            \
-		  COMPLETE_FILE },                                                                 \
-		{ OPT_EVENT, 0, "event", "EVENT",                                                  \
+		  COMPLETE_FILE,                                                                   \
+		  OPT_SETS(struct settings, objects) },                                            \
+		{ OPT_FIELD,                                                                       \
+		  0,                                                                               \
+		  "event",                                                                         \
+		  "EVENT",                                                                         \
 		  "only samples of this event; default for reports of time: the first "            \
-		  "event that counts CPU time, or the first" },                                    \
+		  "event that counts CPU time, or the first",                                      \
+		  OPT_SETS(struct settings, events) },                                             \
 	{                                                                                          \
 		OPT_RANK, 0, "rank", "RANKS",                                                      \
 			"only samples of these ranks of a parallel job: 3, 0-7, or a list of "     \
@@ -185,7 +178,8 @@ char *settings_rows_by(const char *by, struct kin_hists_opts *h);
 MUST_CHECK bool settings_parse(const struct command *c, int argc, char **argv, struct settings *ret,
 			       char error[512]);
 /* Sets one option, for commands that parse their command line themselves. False: error[] is set. */
-MUST_CHECK bool settings_set(struct settings *s, int id, const char *arg, char error[512]);
+MUST_CHECK bool settings_set(struct settings *s, const struct opt *row, const char *arg,
+			     char error[512]);
 void settings_done(struct settings *s);
 
 /* "auto", "always", "never" */

@@ -38,6 +38,7 @@ static bool is_value(const struct opt *o, const char *arg)
 
 static int take(struct opt_parser *p, const struct opt *o, const char *arg)
 {
+	p->row = o;
 	p->arg = arg;
 	p->ended |= o->ends;
 	if (arg && o->values && !o->more && !is_value(o, arg))
@@ -211,4 +212,33 @@ int opt_next(struct opt_parser *p)
 		return long_name(p, word + 2);
 	p->letters = word + 1;
 	return next_letter(p);
+}
+
+/* ---- fields ---- */
+
+void string_list_add(struct string_list *l, const char *word)
+{
+	vec_reserve(&l->at, 2);
+	l->at.at[l->at.n++] = word;
+	l->at.at[l->at.n] = NULL;
+}
+
+bool opt_store(const struct opt *row, const char *of, void *base, const char *arg)
+{
+	if (!row->field.of || strcmp(row->field.of, of) != 0)
+		return false;
+	void *at = (char *)base + row->field.offset;
+	switch (row->field.kind) {
+	case FIELD_TRUE:
+	case FIELD_FALSE:
+		*(bool *)at = row->field.kind == FIELD_TRUE;
+		break;
+	case FIELD_TEXT:
+		*(const char **)at = arg;
+		break;
+	case FIELD_LIST:
+		string_list_add(at, arg);
+		break;
+	}
+	return true;
 }

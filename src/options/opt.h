@@ -8,11 +8,16 @@
  *
  *	struct opt_parser p = opt_parser(groups, argc, argv);
  *	for (int id; (id = opt_next(&p)) != OPT_END;)
- *		switch (id) { case OPT_OPERAND: ... p.arg ...; case OPT_ERROR: ... p.error ...; } */
+ *		switch (id) { case OPT_OPERAND: ... p.arg ...; case OPT_ERROR: ... p.error ...; }
+ *
+ * A row whose option only sets a member of a struct says which, and opt_store() sets it:
+ *
+ *	{ OPT_FIELD, 'q', "quiet", NULL, "print nothing", OPT_SETS(struct run_line, quiet) } */
 #ifndef OPTIONS_OPT_H
 #define OPTIONS_OPT_H
 
 #include "base/base.h"
+#include "base/vec.h"
 
 enum opt_completion {
 	COMPLETE_NOTHING,
@@ -31,6 +36,37 @@ enum opt_lenience {
 			-f, which is ignored here */
 };
 
+struct string_list {
+	VEC(const char *) at; /* followed by a NULL */
+};
+
+/* The word must live as long as the list. */
+void string_list_add(struct string_list *l, const char *word);
+
+/* Where the value of an option goes that does nothing but set a member of a struct. */
+struct opt_field {
+	const char *of; /* the struct: "struct settings"; NULL: code sets the option, by its id */
+	size_t offset;
+	enum opt_kind {
+		FIELD_TRUE,  /* a bool */
+		FIELD_FALSE, /* the same, made false */
+		FIELD_TEXT,  /* const char *: the argument */
+		FIELD_LIST,  /* struct string_list: one more word */
+	} kind;
+};
+
+/* Members of a row; the kind is that of the member's type. */
+#define OPT_SETS(type, member)                                                                     \
+	.field = { #type, offsetof(type, member),                                                  \
+		   _Generic(((type *)NULL)->member,                                                \
+			   bool: FIELD_TRUE,                                                       \
+			   const char *: FIELD_TEXT,                                               \
+			   struct string_list: FIELD_LIST) }
+#define OPT_CLEARS(type, member)                                                                   \
+	.field = { #type, offsetof(type, member),                                                  \
+		   _Generic(((type *)NULL)->member, bool                                           \
+			    : FIELD_FALSE) }
+
 /* Trailing members that are 0 may be left out of a row. */
 struct opt {
 	int id;             /* what opt_next() returns, > 0; 0 ends the table */
@@ -44,7 +80,10 @@ struct opt {
 	bool more; /* the value may be a list separated by commas; the option's code checks the
 		      rest */
 	bool ends; /* ends the options, as "--" does: all words after it are operands */
+	struct opt_field field;
 };
+
+enum { OPT_FIELD = 999 }; /* id of rows that need none: they have a field */
 
 struct opt_refusal {      /* an option of another program, and why it is refused */
 	char letter;      /* 0: none */
@@ -71,18 +110,23 @@ struct opt_parser {
 	const struct opt_refusal *const
 		*refused; /* NULL-terminated; NULL: none. Set by the caller */
 	int argc;
-	char **argv;         /* borrowed: arguments point into it */
-	int next;            /* index of the next word */
-	const char *letters; /* rest of a cluster */
-	bool ended;          /* "--" was seen */
-	const char *arg;     /* argument of the option returned, NULL if none; or the operand */
-	char error[512];     /* after OPT_ERROR: one line */
+	char **argv;           /* borrowed: arguments point into it */
+	int next;              /* index of the next word */
+	const char *letters;   /* rest of a cluster */
+	bool ended;            /* "--" was seen */
+	const struct opt *row; /* of the option returned */
+	const char *arg;       /* argument of the option returned, NULL if none; or the operand */
+	char error[512];       /* after OPT_ERROR: one line */
 };
 
 /* argv[0] is skipped. */
 struct opt_parser opt_parser(const struct opt_group *const *groups, int argc, char **argv);
 /* May be called again after OPT_ERROR, to go on with the next option. */
 int opt_next(struct opt_parser *p);
+
+/* Stores the argument where the row says, in a struct of type `of`. False: the row has no field, or
+ * one of another struct. */
+bool opt_store(const struct opt *row, const char *of, void *base, const char *arg);
 
 static inline bool opt_arg_is_optional(const struct opt *o) { return o->arg && o->arg[0] == '['; }
 

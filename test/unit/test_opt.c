@@ -36,6 +36,47 @@ static const struct opt_refusal refused[] = { { 'r', "refuse", "do this" },
 					      { 0 } };
 static const struct opt_refusal more_refused[] = { { 'q', "quite", "do something else" }, { 0 } };
 
+struct line {
+	bool quiet, inlines;
+	const char *text;
+	struct string_list words;
+};
+struct other {
+	const char *text;
+};
+
+/* Rows that say where their values go. */
+static void test_fields(void)
+{
+	static const struct opt rows[] = {
+		{ OPT_FIELD, 'q', "quiet", NULL, "quiet", OPT_SETS(struct line, quiet) },
+		{ OPT_FIELD, 0, "no-inline", NULL, "no", OPT_CLEARS(struct line, inlines) },
+		{ OPT_FIELD, 't', "text", "TEXT", "text", OPT_SETS(struct line, text) },
+		{ OPT_FIELD, 'w', "word", "WORD", "word", OPT_SETS(struct line, words) },
+		{ OPT_FIELD, 'o', "other", "TEXT", "other", OPT_SETS(struct other, text) },
+		{ ALL, 'a', "all", NULL, "all" },
+		{ 0 },
+	};
+	static const struct opt_group group = { "Fields", rows };
+	static const struct opt_group *const all[] = { &group, NULL };
+	static const char *const words[] = { "program", "-q",  "--no-inline", "-tx", "-wa",
+					     "-wb",     "-oz", "-a",          NULL };
+	struct opt_parser p = opt_parser(all, ARRAY_LEN(words) - 1, UNCONST(char **, words));
+	struct line l = { .inlines = true };
+	size_t stored = 0, left = 0;
+	for (int id; (id = opt_next(&p)) != OPT_END;) {
+		bool is_stored = opt_store(p.row, "struct line", &l, p.arg);
+		stored += is_stored;
+		left += !is_stored && (id == ALL || p.row->letter == 'o');
+	}
+	OK(stored == 5 && left == 2);
+	OK(l.quiet && !l.inlines);
+	OK_STR(l.text, "x");
+	OK(l.words.at.n == 2 && !l.words.at.at[2]);
+	OK_STR(l.words.at.at[1], "b");
+	vec_free(&l.words.at);
+}
+
 /* The parser's results, as "id=argument" words; "!message" for an error. */
 static void parses(const char *line, const char *want)
 {
@@ -122,6 +163,7 @@ int main(void)
 	parses("--format=tex", "!--format: unknown value 'tex'; valid: text json csv");
 	parses("--format=", "!--format: unknown value ''; valid: text json csv");
 
+	test_fields();
 	suggests("falt", "flat");
 	suggests("flta", "flat");
 	suggests("grap", "graph");
