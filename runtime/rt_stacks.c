@@ -156,6 +156,32 @@ static bool may_return(void *arg, uint64_t addr)
 	return rt_module_at(addr) ? !follows_no_call(arg, addr) : !!rt_made_known(addr);
 }
 
+/* Reads the code from r.pc on, and what is before it if that is an instruction's address. Returns
+ * how many bytes could be read from it on. */
+static size_t read_code(struct stack_walk *w, uint8_t code[CODE_BEFORE + CODE_AFTER],
+			size_t *before)
+{
+	uint64_t pc = w->r.pc;
+
+	*before = 0;
+	if (w->r.exact && read_bytes(w->s, pc - CODE_BEFORE, code, CODE_BEFORE) == CODE_BEFORE)
+		*before = CODE_BEFORE;
+	return read_bytes(w->s, pc, code + CODE_BEFORE, CODE_AFTER);
+}
+
+/* Whether the code shows that a table's row is wrong; *row becomes the right one. */
+static bool has_left(struct stack_walk *w, struct unwind_row *row)
+{
+	uint8_t code[CODE_BEFORE + CODE_AFTER];
+	size_t before, after;
+
+	if (!w->r.exact || !RT_MACHINE.leaves)
+		return false;
+	after = read_code(w, code, &before);
+	return unwind_has_left(&w->r, row, code + CODE_BEFORE, before, after, read_word, may_return,
+			       w, row);
+}
+
 /* Guesses the rule for a frame without call-frame information: JIT code, hand-written code, or no
  * code. JIT code is taken to keep frame pointers. Compilers leave them out unless told otherwise,
  * so in code of a `file` the frame pointer must be certain. */
@@ -163,10 +189,8 @@ static bool guess(struct stack_walk *w, bool file, struct unwind_row *ret)
 {
 	uint8_t code[CODE_BEFORE + CODE_AFTER];
 	const struct unwind_regs *r = &w->r;
-	size_t before = 0, after = read_bytes(w->s, r->pc, code + CODE_BEFORE, CODE_AFTER);
+	size_t before, after = read_code(w, code, &before);
 
-	if (r->exact && read_bytes(w->s, r->pc - CODE_BEFORE, code, CODE_BEFORE) == CODE_BEFORE)
-		before = CODE_BEFORE;
 	if (after && !r->exact && unwind_is_sigreturn(&RT_MACHINE, code + CODE_BEFORE, after, ret))
 		return true;
 	if (after)
@@ -237,6 +261,8 @@ static bool find_row(struct stack_walk *w, struct unwind_row *ret)
 		return guess(w, file, ret) && (made || is_return(w, NULL, 0, ret));
 	if (!made && !is_return(w, m, at + 1, ret))
 		return false;
+	if (has_left(w, ret)) /* which depends on the stack, too */
+		return true;
 	keep(pc, ret);
 	return true;
 }

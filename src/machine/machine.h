@@ -146,6 +146,9 @@ struct machine {
 	 * PLT, computed with certainty from what it takes off the stack. False if the code does not
 	 * tell. NULL: on this machine frame pointers do as well there. */
 	bool (*leaves)(const uint8_t *code, size_t before, size_t size, struct machine_frame *ret);
+	/* Whether the instruction before `end` may have taken a part of the frame off the stack.
+	 * There if .leaves is. */
+	bool (*has_taken_off)(const uint8_t *end, size_t before);
 
 	/* The code of python's trampoline of that size (Python/asm_trampoline.S), for when it
 	 * cannot be read; returns NULL if there is none. NULL: frame pointers lead through it. */

@@ -142,6 +142,18 @@ static bool leaves(const uint8_t *code, size_t before, size_t size, struct machi
 	return false;
 }
 
+static bool has_taken_off(const uint8_t *end, size_t before)
+{
+	static const uint8_t add_8[] = { 0x48, 0x83, 0xc4 }, add_32[] = { 0x48, 0x81, 0xc4 };
+	static const uint8_t leave[] = { 0xc9 }, pop_r12[] = { 0x41, 0x5c };
+	enum { POP = 0x58, POP_RSP = 0x5c };
+	return (before >= 1 && machine_starts(end - 1, 1, leave, 1)) ||
+	       (before >= 1 && (end[-1] & 0xf8) == POP && end[-1] != POP_RSP) ||
+	       (before >= 2 && machine_starts(end - 2, 2, pop_r12, 2)) ||
+	       (before >= 4 && machine_starts(end - 4, 4, add_8, 3)) ||
+	       (before >= 7 && machine_starts(end - 7, 7, add_32, 3));
+}
+
 /* Python's trampolines until 3.13, and from 3.14 on; each may begin with endbr64. */
 static const uint8_t *trampoline(size_t size)
 {
@@ -443,6 +455,7 @@ const struct machine machine_x86_64 = {
 	.return_from_fp = 8,
 	.frame = frame,
 	.leaves = leaves,
+	.has_taken_off = has_taken_off,
 	.trampoline = trampoline,
 	.code_align = 1,
 	.call_at = call_at,

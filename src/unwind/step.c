@@ -88,6 +88,23 @@ bool unwind_owns_frame(const struct unwind_regs *r, unwind_read *read,
 	       may_return(arg, word);
 }
 
+bool unwind_has_left(const struct unwind_regs *r, const struct unwind_row *row, const uint8_t *code,
+		     size_t before, size_t after, unwind_read *read, unwind_may_return *may_return,
+		     void *arg, struct unwind_row *ret)
+{
+	const struct machine *m = r->machine;
+	struct machine_frame f;
+	uint64_t word;
+	if (!m->leaves || !m->has_taken_off(code, before) || !m->leaves(code, before, after, &f) ||
+	    (row->cfa == UNWIND_CFA_REG && row->reg == UNWIND_SP && row->cfa_offset == f.size) ||
+	    !read(arg, r->sp + f.size + (uint64_t)(int64_t)f.return_at, &word) ||
+	    !may_return(arg, word))
+		return false;
+	*ret = frame_row(m, &f);
+	ret->flags = 0;
+	return true;
+}
+
 enum unwind_origin unwind_origin(const struct machine *m, const uint8_t *code, size_t before,
 				 size_t after)
 {

@@ -62,6 +62,14 @@ typedef bool unwind_may_return(void *arg, uint64_t addr);
 bool unwind_owns_frame(const struct unwind_regs *r, unwind_read *read,
 		       unwind_may_return *may_return, void *arg);
 
+/* Whether the code at r->pc, of the innermost frame, shows that the `row` of a table is wrong. It
+ * goes straight to a return, after an instruction that took a part of the frame off the stack, and
+ * not to where the row says; and there lies what may be a return address. Tables that are made
+ * by hand, and mono's, leave epilogues out. *ret becomes the row by the code. `arg` is for both. */
+bool unwind_has_left(const struct unwind_regs *r, const struct unwind_row *row, const uint8_t *code,
+		     size_t before, size_t after, unwind_read *read, unwind_may_return *may_return,
+		     void *arg, struct unwind_row *ret);
+
 /* How an address came to the stack as a return address, by the code around it. */
 enum unwind_origin {
 	UNWIND_CALLED,  /* a call stands before it */

@@ -135,19 +135,27 @@ static bool may_return(void *arg, uint64_t addr)
 		m->w->regs.machine->call_ends(call + sizeof(call), sizeof(call)));
 }
 
+/* Reads the code from r->pc on, and what is before it if that is an instruction's address. Returns
+ * how many bytes could be read from it on. */
+static size_t read_code(struct unwinder *u, const struct unwind_regs *r,
+			uint8_t code[CODE_BEFORE + CODE_AFTER], size_t *before)
+{
+	*before = 0;
+	if (!u->opts.code)
+		return 0;
+	if (r->exact &&
+	    u->opts.code(u->opts.arg, r->pc - CODE_BEFORE, code, CODE_BEFORE) == CODE_BEFORE)
+		*before = CODE_BEFORE;
+	return u->opts.code(u->opts.arg, r->pc, code + CODE_BEFORE, CODE_AFTER);
+}
+
 static struct unwind_row guess(struct unwinder *u, const struct unwind_regs *r, bool is_file,
 			       struct memory *m)
 {
 	static const struct unwind_row none;
 	uint8_t code[CODE_BEFORE + CODE_AFTER];
-	size_t before = 0, after = 0;
+	size_t before, after = read_code(u, r, code, &before);
 	struct unwind_row row;
-	if (u->opts.code) {
-		after = u->opts.code(u->opts.arg, r->pc, code + CODE_BEFORE, CODE_AFTER);
-		if (r->exact && u->opts.code(u->opts.arg, r->pc - CODE_BEFORE, code, CODE_BEFORE) ==
-					CODE_BEFORE)
-			before = CODE_BEFORE;
-	}
 	if (!r->exact && unwind_is_sigreturn(r->machine, code + CODE_BEFORE, after, &row))
 		return row;
 	const struct cache_slot *known = u->read_off ? &u->read_off[slot_index(r->pc)] : NULL;
@@ -178,6 +186,18 @@ static bool table_row(const struct unwind_code *code, const struct unwind_regs *
 	return ret->cfa != UNWIND_CFA_NONE;
 }
 
+/* Whether the code shows that a table's row is wrong; *row becomes the right one. */
+static bool has_left(struct unwinder *u, const struct unwind_regs *r, struct memory *m,
+		     struct unwind_row *row)
+{
+	uint8_t code[CODE_BEFORE + CODE_AFTER];
+	if (!r->exact || !r->machine->leaves)
+		return false;
+	size_t before, after = read_code(u, r, code, &before);
+	return unwind_has_left(r, row, code + CODE_BEFORE, before, after, read_word, may_return, m,
+			       row);
+}
+
 /* NULL if there is no code. A guess may depend on more than the pc and is not kept. *returns says
  * that the code around tells nothing of return addresses: interpreters made at run time push some
  * that follow anything. */
@@ -192,6 +212,8 @@ static __attribute__((noinline)) const struct unwind_row *look_up(struct unwinde
 		return NULL;
 	*returns = !code.is_file;
 	if (table_row(&code, r, pc, guessed)) {
+		if (has_left(u, r, m, guessed)) /* which depends on the stack, too */
+			return guessed;
 		struct cache_slot *s = slot_of(u, pc);
 		s->pc = pc;
 		s->is_return = *returns;

@@ -333,6 +333,55 @@ static void test_leaving(void)
 	}
 }
 
+static bool is_0x1110(void *arg, uint64_t addr)
+{
+	(void)arg;
+	return addr == 0x1110;
+}
+
+/* Tables that leave epilogues out: the code behind "leave", "add" and "pop" says where the return
+ * address is, if one is there. */
+static void test_has_left(void)
+{
+	static const uint8_t leave[] = { 0xc9, 0xc3 },
+			     add[] = { 0x48, 0x83, 0xc4, 8, 0x5d, 0x41, 0x5c, 0xc3 },
+			     add_more[] = { 0x48, 0x81, 0xc4, 0, 1, 0, 0, 0xc3 },
+			     retpoline[] = { 0x48, 0x89, 0x04, 0x24, 0xc3 };
+	static const struct {
+		const uint8_t *code;
+		size_t at, n;
+		unsigned reg;
+		int16_t cfa;
+		size_t return_at;
+		const char *row; /* NULL: the table's holds */
+	} cases[] = {
+		{ leave, 1, 2, UNWIND_FP, 16, 0, "sp+8 ra=[cfa-8] bx=?" },
+		{ leave, 1, 2, UNWIND_SP, 8, 0, NULL },
+		{ leave, 1, 2, UNWIND_FP, 16, 1, NULL }, /* no return address */
+		{ leave, 0, 2, UNWIND_FP, 16, 0, NULL },
+		{ add, 0, 8, UNWIND_FP, 16, 3, NULL }, /* it has taken nothing off yet */
+		{ add, 4, 8, UNWIND_SP, 32, 2, "sp+24 ra=[cfa-8] fp=[cfa-24] bx=?" },
+		{ add, 5, 8, UNWIND_SP, 24, 1, "sp+16 ra=[cfa-8] bx=?" },
+		{ add, 7, 8, UNWIND_FP, 16, 0, "sp+8 ra=[cfa-8] bx=?" },
+		{ add_more, 7, 8, UNWIND_SP, 264, 0, "sp+8 ra=[cfa-8] bx=?" },
+		{ retpoline, 4, 5, UNWIND_SP, 16, 0, NULL }, /* a jump to the word it pushed */
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		uint64_t stack[8] = { 0 };
+		struct words w = { 0x8000, stack, 8 };
+		struct unwind_regs r = { .machine = &machine_x86_64, .sp = 0x8000, .exact = true };
+		struct unwind_row row = { .cfa = UNWIND_CFA_REG, .reg = cases[i].reg & 255 };
+		row.cfa_offset = cases[i].cfa;
+		stack[cases[i].return_at] = 0x1110;
+		bool left =
+			unwind_has_left(&r, &row, cases[i].code + cases[i].at, cases[i].at,
+					cases[i].n - cases[i].at, read_words, is_0x1110, &w, &row);
+		OK(left == (cases[i].row != NULL));
+		if (cases[i].row)
+			OK_STR(text_of(&row), cases[i].row);
+	}
+}
+
 /* ---- registers of a sample ---- */
 
 static void regs_of(const struct machine *m, uint64_t mask, const uint64_t *values, uint64_t *all,
@@ -899,6 +948,7 @@ int main(void)
 	test_go();
 	test_linkage();
 	test_leaving();
+	test_has_left();
 	test_perf_registers();
 	test_walks();
 	test_ends();

@@ -162,6 +162,39 @@ static void libraries()
 	free(strdup(text));
 }
 
+// ---- assembly whose tables leave the epilogues out ----
+
+#define WITH_FRAME(name, body)                                                                     \
+	name ": .cfi_startproc\n"                                                                  \
+	     "push %rbp\n"                                                                         \
+	     ".cfi_def_cfa_offset 16\n"                                                            \
+	     ".cfi_offset %rbp, -16\n"                                                             \
+	     "mov %rsp, %rbp\n"                                                                    \
+	     ".cfi_def_cfa_register %rbp\n" body "leave\n"                                         \
+	     "ret\n"                                                                               \
+	     ".cfi_endproc\n"
+
+extern "C" unsigned by_fp(unsigned), by_sp(unsigned);
+__asm__(".text\n" WITH_FRAME("by_fp_too", "lea 1(%rdi), %eax\n")
+		WITH_FRAME("by_fp", "call by_fp_too\n") // by_fp_too's "ret" has its frame pointer
+	"by_sp: .cfi_startproc\n"
+	"push %rbx\n"
+	".cfi_def_cfa_offset 16\n"
+	".cfi_offset %rbx, -16\n"
+	"sub $16, %rsp\n"
+	".cfi_def_cfa_offset 32\n"
+	"mov %edi, %eax\n"
+	"add $16, %rsp\n"
+	"pop %rbx\n"
+	"ret\n"
+	".cfi_endproc\n");
+
+static void by_hand()
+{
+	for (int i = 0; i < 8; i++)
+		sink += by_fp(sink) + by_sp(sink);
+}
+
 int main(int, char **argv)
 {
 	static char other[64 << 10];
@@ -178,7 +211,7 @@ int main(int, char **argv)
 	second.uc_stack.ss_sp = stack;
 	second.uc_stack.ss_size = sizeof(stack);
 	makecontext(&second, coroutine, 0);
-	static void (*const all[])() = { sorting,    signals, jumps,    exceptions,
+	static void (*const all[])() = { by_hand,    sorting, signals,  jumps,    exceptions,
 					 coroutines, threads, children, libraries };
 	for (int i = atoi(argv[1]); i; i--)
 		for (auto each : all)
