@@ -3,8 +3,9 @@
     shadow.py BUILD [--table FILE] [--points N] [PROGRAM...]
 
 In no program may a walker name a caller that is none without a mark, or call a stack complete that has more callers. Without
-options it goes through the programs that can be built here, in some 20 seconds. --table goes through all that are installed,
-with N points each, and writes what was found into the table of a Markdown file.
+options it goes through the programs that can be built here in some 20
+seconds. --table goes through all that are installed, with N points each, and writes what was found into the table of a
+Markdown file, where rows of other programs than those that were named stay.
 """
 import collections
 import os
@@ -56,6 +57,39 @@ while True:
             'func() { defer func() { recover() }(); panic(g) }() } }(g) }; wg.Wait() }\n',
     'h.hs': 'import qualified Data.Map as M\nmain = print (M.foldr (+) 0 (foldr (\\i m -> M.insertWith (+) (i*7919 `mod` 10007) i m)\n'
             '  M.empty [1..100000000::Int]))\n',
+    'o.ml': 'module M = Map.Make(Int)\nlet rec fib n = if n < 2 then n else fib (n - 1) + fib (n - 2)\n'
+            'let () = while true do let m = ref M.empty in for i = 1 to 1000 do m := M.add (i * 7919 mod 1009) (string_of_int (fib (i mod 12))) !m done;\n'
+            '(try M.iter (fun k v -> if k = 500 then failwith v) !m with Failure _ -> ()); ignore (List.sort compare (M.bindings !m)); Gc.minor () done\n',
+    't.tcl': 'proc fib n { if {$n < 2} { return $n }; expr {[fib [expr {$n-1}]] + [fib [expr {$n-2}]]} }\n'
+             'while 1 { set a {}; for {set i 0} {$i < 100} {incr i} { lappend a [fib [expr {$i % 12}]] }; set a [lsort $a]\n'
+             'catch {error x}; regsub -all 1 [join $a ,] 2 b }\n',
+    'r.r': 'fib <- function(n) if (n < 2) n else fib(n - 1) + fib(n - 2)\nrepeat { a <- sapply(1:100, function(i) fib(i %% 12)); b <- sort(a)\n'
+           'try(stop("x"), silent = TRUE); gsub("1", "2", paste(a, collapse = ",")); m <- matrix(runif(400), 20); solve(m) }\n',
+    's.pl': 'fib(0, 0). fib(1, 1).\nfib(N, F) :- N > 1, A is N - 1, B is N - 2, fib(A, X), fib(B, Y), F is X + Y, !.\n'
+            'go :- repeat, numlist(1, 100, L), msort(L, _), fib(12, _), catch(throw(x), _, true), atom_length(hello, _), fail.\n',
+    'm.cs': 'using System; using System.Collections.Generic; class M { static int Fib(int n) { return n < 2 ? n : Fib(n - 1) + Fib(n - 2); }\n'
+            'static void Main() { var m = new Dictionary<string, int>(); for (int i = 0; ; i++) { m["k" + i % 5000] = Fib(i % 15);\n'
+            'if (i % 100 == 0) try { throw new Exception("x"); } catch (Exception) {} if (i % 1000 == 0) new List<string>(m.Keys).Sort(); } } }\n',
+    'p.pas': '{$mode objfpc}\nprogram p; uses sysutils; type func = function(n: longint): longint;\n'
+             'function fib(n: longint): longint; begin if n < 2 then fib := n else fib := fib(n - 1) + fib(n - 2) end;\n'
+             'var f: func; s: string; i: longint; begin f := @fib; while true do begin s := \'\'; for i := 1 to 50 do s := s + IntToStr(f(i mod 12));\n'
+             'try raise Exception.Create(s) except on Exception do i := Pos(\'1\', s) end; s := UpperCase(Format(\'%s %d %f\', [s, i, sqrt(i)])) end end.\n',
+    'ada.adb': 'with Ada.Containers.Ordered_Maps; procedure Ada_It is X : exception;\n'
+               'package Maps is new Standard.Ada.Containers.Ordered_Maps (Integer, Integer); M : Maps.Map;\n'
+               'function Fib (N : Integer) return Integer is (if N < 2 then N else Fib (N - 1) + Fib (N - 2));\n'
+               'begin loop for I in 1 .. 1000 loop M.Include (I * 7919 mod 1009, Fib (I mod 12)); end loop;\n'
+               'begin if Integer (M.Length) > 10 then raise X with Integer\'Image (Integer (M.Length)); end if; exception when X => null; end; M.Clear;\n'
+               'end loop; end Ada_It;\n',
+    'f.f90': 'program f\n use omp_lib\n integer :: i, k\n real(8) :: a(200, 200), b(200, 200), s\n character(40) :: t\n call random_number(a)\n do k = 1, 100000000\n'
+             ' s = 0\n!$omp parallel do reduction(+:s) num_threads(3)\n do i = 1, 200\n s = s + sum(sin(a(:, i))) + g(mod(i, 10))\n end do\n'
+             ' b = matmul(a, transpose(a))\n write (t, *) s\n end do\ncontains\n recursive function g(n) result(r)\n integer :: n\n real(8) :: r\n'
+             ' if (n < 2) then\n r = n\n else\n r = g(n - 1) + g(n - 2)\n end if\n end function\nend program\n',
+    'f.sh': 'f() { if (($1 < 2)); then r=$1; else f $(($1 - 1)); f $(($1 - 2)); fi; }\nwhile :; do f 8; a=${BASH_VERSION//5/6}; done\n',
+    'r.rs': 'use std::collections::{BTreeMap, HashMap};\nfn fib(n: u32) -> u32 { if n < 2 { n } else { fib(n - 1) + fib(n - 2) } }\nfn main() {\n'
+            'std::panic::set_hook(Box::new(|_| {}));\nlet t: Vec<_> = (0..2).map(|k| std::thread::spawn(move || loop {\n'
+            'let mut m = BTreeMap::new(); let mut h = HashMap::new(); for i in 0..300u32 { m.insert(format!("{}", i * 7919 % 1009), fib(i % 12)); h.insert(i, k); }\n'
+            'let mut v: Vec<_> = m.iter().collect(); v.sort_by_key(|x| x.1); let _ = std::panic::catch_unwind(|| { if fib(k) < 9 { panic!("x") } });\n'
+            '})).collect(); for x in t { x.join().unwrap(); } }\n',
     'm.c': open(os.path.join(HERE, 'shadow', 'plain.c')).read(),
     'cc.c': ''.join(f'int f{i}(int*a,int n){{int s=0;for(int i=0;i<n;i++){{if(a[i]&{i})s+=a[i]*{i};else s^=a[(i+{i})%n];'
                     'switch(s%5){case 0:s++;break;case 1:s*=3;case 2:s-=a[0];}}return s;}\n' for i in range(4000)),
@@ -92,8 +126,31 @@ MORE = {
     'go': ('a Go program', 'HOME=$PWD go build -o g_go g.go', './g_go'),
     'ghc': ('a GHC program', 'ghc -O h.hs -o h_hs', './h_hs'),
     'x264': ('x264', '', 'x264 --demuxer raw --input-res 320x240 --fps 25 --threads 2 -o /dev/null /dev/zero'),
+    'ocaml': ('an OCaml program', 'ocamlfind ocamlopt -o o_ml o.ml || ocamlopt -o o_ml o.ml', './o_ml'),
+    'fpc': ('a Pascal program', 'fpc -O2 -op_pas p.pas', './p_pas'),
+    'gnat': ('an Ada program', 'mv ada.adb ada_it.adb; gnatmake -O2 ada_it.adb', './ada_it'),
+    'fortran': ('a Fortran program with OpenMP', 'gfortran -O2 -fopenmp -o f_f90 f.f90', './f_f90'),
+    'rust': ('a Rust program', 'rustc -O -o r_rs r.rs', './r_rs'),
+    'mono': ('mono', 'mcs m.cs', 'mono m.exe'),
+    'erlang': ('erlang', '', 'erl -noshell -eval "F=fun(G,N)->if(N<2)->N;true->G(G,N-1)+G(G,N-2)end end,'
+               'L=fun(G)->F(F,15),lists:sort([integer_to_list(I)||I<-lists:seq(1,100)]),catch(throw(x)),G(G)end,L(L)."'),
+    'sbcl': ('sbcl', '', 'sbcl --noinform --eval "(progn (defun f (n) (if (< n 2) n (+ (f (- n 1)) (f (- n 2)))))'
+             ' (loop (f 15) (sort (loop for i below 100 collect (format nil \\"~a\\" i)) (function string<)) (ignore-errors (error \\"x\\"))))"'),
+    'gforth': ('gforth', '', 'gforth -e ": f dup 2 < if else dup 1- recurse swap 2 - recurse + then ; : g begin 15 f drop again ; g"'),
+    'tcl': ('tcl', '', 'tclsh t.tcl'),
+    'R': ('R', '', 'R --vanilla -f r.r'),
+    'prolog': ('swi-prolog', '', 'swipl -g go -t halt s.pl'),
+    'bash': ('bash', '', 'bash f.sh'),
+    'redis': ('redis-server', 'command -v redis-server', 'sh -c "(sleep 1; redis-benchmark -s ./s -l) & exec redis-server --port 0 --unixsocket ./s --save \'\'"'),
+    'valgrind': ('valgrind', 'gcc -O2 -w -o m_c m.c -lm', 'valgrind ./m_c'),
+    'qemu': ('qemu-aarch64', 'aarch64-linux-gnu-gcc -O2 -w -static -o m_arm m.c -lm', 'qemu-aarch64 ./m_arm'),
+    'x265': ("ffmpeg's libx265", '', 'ffmpeg -f lavfi -i testsrc=duration=10000:size=320x240 -c:v libx265 -f null -'),
+    'vp9': ("ffmpeg's libvpx", '', 'ffmpeg -f lavfi -i testsrc=duration=10000:size=320x240 -c:v libvpx-vp9 -f null -'),
+    'av1': ("ffmpeg's libaom", '', 'ffmpeg -f lavfi -i testsrc=duration=10000:size=320x240 -c:v libaom-av1 -cpu-used 8 -f null -'),
+    'audio': ("ffmpeg's filters, libmp3lame", '', 'ffmpeg -f lavfi -i sine=d=100000 -af aresample=48000,loudnorm -c:a libmp3lame -f null -'),
     'ffmpeg': ('ffmpeg', '', 'ffmpeg -f lavfi -i testsrc=duration=10000:size=320x240 -c:v mpeg4 -f null -'),
-    'openssl': ('openssl speed', '', 'openssl speed -seconds 20 sha256 aes-128-cbc rsa2048 ecdsap256'),
+    'openssl': ('openssl speed', '', 'openssl speed -seconds 1 -bytes 1000 md5 sha1 sha256 sha512 aes-128-cbc aes-256-cbc ghash camellia-128-cbc '
+                'des-ede3 whirlpool rsa2048 dsa2048 ecdsap256 ecdsap384 ecdsap521 ecdhx25519 ecdhx448 ed25519 ffdh2048'),
     'perl': ('perl', '', 'perl p.pl'),
     'ruby': ('ruby', '', 'ruby r.rb'),
     'php': ('php', '', 'php b.php'),
@@ -161,7 +218,7 @@ def main():
     table = words[words.index('--table') + 1] if '--table' in words else None
     points = int(words[words.index('--points') + 1]) if '--points' in words else POINTS
     names = [w for w in words if w in PROGRAMS or w in MORE] or list(PROGRAMS) + (list(MORE) if table else [])
-    tap, lines = Tap(), []
+    tap, rows = Tap(), {}
     with tempfile.TemporaryDirectory(prefix='kin-shadow-') as folder:
         for name, text in SOURCES.items():
             with open(os.path.join(folder, name), 'w') as f:
@@ -171,19 +228,21 @@ def main():
             found = trace(build, folder, name, points, int(os.environ.get("SHADOW_SECONDS", 60 + points // 5000)))
             check(tap, name, title, found)
             if found and found.walkers:
-                lines.append(row(title, found))
+                rows[title] = row(title, found)
     if table:
-        write_table(table, lines)
+        write_table(table, rows)
     sys.exit(tap.done())
 
 
-def write_table(path, lines):
+def write_table(path, rows):
     with open(path) as f:
         before, _, rest = f.read().partition('<!-- shadow -->\n')
-    after = rest.partition('<!-- end -->')[2]
+    old, _, after = rest.partition('<!-- end -->')
+    rows = {**{line.split(' | ')[0][2:]: line for line in old.splitlines()}, **rows}
+    titles = [title for title, _, _ in {**PROGRAMS, **MORE}.values()]
     with open(path, 'w') as f:
         f.write(before + '<!-- shadow -->\n| program | points | ' + ' | '.join(WALKERS.values()) + ' |\n|---|---|---|---|---|\n' +
-                '\n'.join(lines) + '\n<!-- end -->' + after)
+                '\n'.join(rows[t] for t in titles if t in rows) + '\n<!-- end -->' + after)
 
 
 if __name__ == '__main__':

@@ -69,7 +69,9 @@ static uint32_t new_stack(struct shadow *s, uint64_t sp, bool whole)
 void shadow_begin(struct shadow *s, struct shadow_thread *t, const struct user_regs_struct *now,
 		  bool whole)
 {
-	*t = (struct shadow_thread){ .known = true, .top = NO_WORD, .last = *now };
+	*t = (struct shadow_thread){
+		.known = true, .top = NO_WORD, .popped = NO_WORD, .last = *now
+	};
 	t->stack = new_stack(s, now->rsp, whole);
 	s->stacks.at[t->stack].start = now->rip;
 }
@@ -125,6 +127,7 @@ static void change_stack(struct shadow *s, struct shadow_thread *t, uint64_t sp,
 		settle(s, t, sp);
 		if (t->top == NO_WORD && before != NO_WORD) /* the claim may begin further out */
 			drop_claim(&s->stacks.at[to]);
+		t->has_skipped |= sp > t->last.rsp && t->top == NO_WORD;
 		return;
 	}
 	s->stacks.at[t->stack].top = t->top;
@@ -178,6 +181,45 @@ static void leave_handler(struct shadow *s, struct shadow_thread *t,
 	change_stack(s, t, now->rsp, 0);
 	if (interrupted && peek(now->rsp) == interrupted && now->rip != interrupted)
 		push(s, t, now->rsp, interrupted);
+}
+
+/* ---- words taken off by hand ---- */
+
+/* The function took its return address off with "pop". */
+static void note_popped(const struct shadow *s, struct shadow_thread *t,
+			const struct user_regs_struct *now)
+{
+	if (t->top != NO_WORD && s->words.at[t->top].at == t->last.rsp &&
+	    now->rsp == t->last.rsp + 8)
+		t->popped = t->top;
+}
+
+/* SBCL's functions have "pop 8(%rbp)", which moves it to where frame pointers expect it. */
+static void follow_popped(struct shadow *s, struct shadow_thread *t,
+			  const struct user_regs_struct *now)
+{
+	uint64_t to = now->rbp + 8, word;
+
+	if (t->popped == NO_WORD || to < now->rsp || to - now->rsp > RESERVE)
+		return;
+	word = s->words.at[t->popped].word;
+	if (peek(to) != word)
+		return;
+	push(s, t, to, word);
+	t->popped = NO_WORD;
+}
+
+/* Whether the function has put its stack pointer below that word again, and it is still there. */
+static bool takes_back(const struct shadow *s, struct shadow_thread *t, uint64_t sp)
+{
+	if (t->popped == NO_WORD)
+		return false;
+	const struct pushed *p = &s->words.at[t->popped];
+	if (sp > p->at || p->caller != t->top || peek(p->at) != p->word)
+		return false;
+	t->top = t->popped;
+	t->popped = NO_WORD;
+	return true;
 }
 
 /* ---- steps ---- */
@@ -239,10 +281,19 @@ enum left shadow_step(struct shadow *s, struct shadow_thread *t, const struct us
 		ret = do_return(s, t, now);
 	else if ((did == DO_SET_SP || did == DO_LOAD_SP) && moved)
 		change_stack(s, t, now->rsp, did == DO_SET_SP ? RESERVE : 0);
-	else if (moved)
+	else if (moved && takes_back(s, t, now->rsp))
+		ret = LEFT_BY_WORD;
+	else if (moved) {
+		note_popped(s, t, now);
 		settle(s, t, now->rsp);
+		follow_popped(s, t, now);
+	}
+	if (did == DO_JUMP && t->has_skipped)
+		drop_claim(&s->stacks.at[t->stack]);
 	if (did == DO_RETURN || did == DO_JUMP || did == DO_SYSCALL)
-		t->has_changed = false;
+		t->has_changed = t->has_skipped = false;
+	if (did == DO_RETURN || did == DO_CALL || did == DO_SYSCALL)
+		t->popped = NO_WORD;
 	seen_at(s, t, now->rsp);
 	t->last = *now;
 	return ret;

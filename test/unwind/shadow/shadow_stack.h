@@ -33,8 +33,6 @@ struct pushed { /* a return address in memory */
 	uint64_t at, word;
 	uint32_t caller; /* index of the next one; NO_WORD: the stack's base */
 	uint32_t stack;
-	bool maybe; /* the program has taken it off the stack by hand, and may put it back or jump
-		       to it */
 };
 
 struct stack {
@@ -61,6 +59,10 @@ struct shadow_thread {
 	uint32_t top, stack;
 	bool has_changed; /* since then it has neither returned nor jumped: its function was called
 			     on another stack */
+	bool has_skipped; /* the same, and the stack pointer was set to beyond all that is known:
+			     a jump may lead to any frame there */
+	uint32_t popped;  /* a word that the function took off its stack by hand, and may take
+			     back; NO_WORD: none */
 	struct user_regs_struct last;
 };
 
