@@ -17,6 +17,7 @@
 
 enum {
 	LONGEST = 64 * 1024, /* bytes of a name; longer ones stay as they are */
+	DEEPEST = 64,        /* brackets open at once, as many as name_bracket_end() follows */
 	MARK = 2,            /* brackets, which make "f (cold)" longer than "f.cold" */
 };
 
@@ -313,9 +314,21 @@ static const char *find_arrow(const char *full)
 	return p && *p ? p : NULL;
 }
 
+/* Such a name stays as it is. Each of its brackets would be followed for DEEPEST others, in vain.
+ */
+static bool is_too_deep(const char *p)
+{
+	size_t depth = 0;
+	for (; *p && depth <= DEEPEST; p++) {
+		depth += strchr("<({", *p) != NULL;
+		depth -= depth && strchr(">)}", *p);
+	}
+	return depth > DEEPEST;
+}
+
 char *people_name(const char *full, enum people_form form)
 {
-	if (!strpbrk(full, "<({[.:") || strlen(full) > LONGEST)
+	if (!strpbrk(full, "<({[.:") || strlen(full) > LONGEST || is_too_deep(full))
 		return NULL;
 	const char *arrow = find_arrow(full), *callee = arrow ? arrow + strlen(ARROW) : NULL;
 	if (!arrow)

@@ -181,8 +181,32 @@ static void test_hostile_names(void)
 	}
 }
 
+/* "f<a<a<..>>>(int)" with that many brackets open at once */
+static char *nested(size_t depth)
+{
+	char *name = xalloc(4 * depth + 16), *to = stpcpy(name, "f");
+	for (size_t i = 0; i < depth; i++)
+		to = stpcpy(to, "<a");
+	for (size_t i = 0; i < depth; i++)
+		to = stpcpy(to, ">");
+	strcpy(to, "(int)");
+	return name;
+}
+
+/* Brackets are followed to a bounded depth: deeper names stay as they are. */
+static void test_deep_names(void)
+{
+	char *fits = nested(64), *deeper = nested(65), *text = people_name(fits, PEOPLE_SHORT);
+	OK(text && strlen(text) == strlen(fits) - strlen("(int)"));
+	OK(!people_name(deeper, PEOPLE_SHORT));
+	free(text);
+	free(fits);
+	free(deeper);
+}
+
 int main(void)
 {
+	test_deep_names();
 	test_forms();
 	test_names_together();
 	test_addresses();
