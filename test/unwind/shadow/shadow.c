@@ -40,7 +40,8 @@ enum {
 	MAX_WRONG = 4096,
 	WAITING_STEPS = 64,
 	START_MAX = 64,
-	MAX_TRUE = 4096
+	MAX_TRUE = 4096,
+	WINDOW_MS = 1000,
 };
 
 enum verdict {
@@ -457,6 +458,26 @@ static void end_waiting(struct tracee *x)
 	x->waiting.n = 0;
 }
 
+/* ---- time ---- */
+
+static volatile sig_atomic_t pause_ended;
+
+static void end_pause(int signal)
+{
+	(void)signal;
+	pause_ended = 1;
+}
+
+/* The timer goes on, as its first signal may come just before waitpid(). */
+static void set_pause(uint64_t ms)
+{
+	enum { AGAIN_US = 5000 };
+	struct itimerval in = { { 0, AGAIN_US },
+				{ (time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000) + 1 } };
+	setitimer(ITIMER_REAL, &in, NULL);
+	pause_ended = 0;
+}
+
 /* ---- points ---- */
 
 static void walk_point(struct tracee *x, const struct point *p, const struct truth *truth,
@@ -484,6 +505,7 @@ static void take_point(struct tracee *x)
 	const struct shadow_thread *k = &x->shadow;
 	size_t small = up_to(4) == 1 ? COPY_MAX : COPY_SMALL;
 
+	bool is_first = t.maps_changed && t.n_windows;
 	if (t.maps_changed)
 		read_maps();
 	t.copy_at = k->last.rsp;
@@ -502,6 +524,8 @@ static void take_point(struct tracee *x)
 	for (unsigned i = 0; i < N_WALKERS; i++)
 		walk_point(x, &p, &truth, sure, i);
 	t.copy_size = 0;
+	if (is_first) /* it had to read tables: of large libraries that takes seconds */
+		set_pause(WINDOW_MS);
 }
 
 /* ---- tracing ---- */
@@ -636,24 +660,6 @@ static void begin_thread(struct tracee *x)
 
 /* ---- windows ---- */
 
-static volatile sig_atomic_t pause_ended;
-
-static void end_pause(int signal)
-{
-	(void)signal;
-	pause_ended = 1;
-}
-
-/* The timer goes on, as its first signal may come just before waitpid(). */
-static void set_pause(uint64_t ms)
-{
-	enum { AGAIN_US = 5000 };
-	struct itimerval in = { { 0, AGAIN_US },
-				{ (time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000) + 1 } };
-	setitimer(ITIMER_REAL, &in, NULL);
-	pause_ended = 0;
-}
-
 static void end_window(void)
 {
 	t.running = true;
@@ -673,7 +679,7 @@ static void begin_window(void)
 		t.threads[i].shadow.known = false;
 		ptrace(PTRACE_INTERRUPT, t.threads[i].tid, 0, 0);
 	}
-	set_pause(1000); /* if all threads sleep for long */
+	set_pause(WINDOW_MS); /* if all threads sleep for long */
 }
 
 static bool is_enough(void)
