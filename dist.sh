@@ -20,7 +20,9 @@ find "$prefix" -name 'libkinrt.*' -exec cp -a {} "$new/lib" ';'
 strip --strip-unneeded "$new/lib/"libkinrt.so.*.*
 cp -a "$prefix/include/kinrt.h" "$new/include"
 cp -a "$prefix/share" "$new/share"
-rm -f "$new/share/man/man1/kin-mpi.1"
+for other in agent fleet mpi push tidy; do # of other programs, which load libraries
+	rm -f "$new/share/man/man1/kin-$other.1"
+done
 cp LICENSE README.md "$new"
 tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@${SOURCE_DATE_EPOCH:-$(date +%s)}" \
 	-czf "$build/$name.tar.gz" "$name"

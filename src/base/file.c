@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -347,4 +348,27 @@ void file_clean_path(char *path)
 	if (to > start && to[-1] == '/')
 		to--;
 	*to = '\0';
+}
+
+/* The path of this program. Without /proc, as in a chroot, it is the path that it was started
+ * by. */
+static char *own_path(void)
+{
+	char *path = realpath("/proc/self/exe", NULL);
+	const char *started = (const char *)getauxval(AT_EXECFN);
+	return path || !started ? path : realpath(started, NULL);
+}
+
+char *file_near_program(const char *const *places)
+{
+	char *exe = own_path(), *slash = exe ? strrchr(exe, '/') : NULL, *found = NULL;
+	for (; slash && !found && *places; places++) {
+		found = xprintf("%.*s/%s", (int)(slash - exe), exe, *places);
+		if (access(found, R_OK)) {
+			free(found);
+			found = NULL;
+		}
+	}
+	free(exe);
+	return found;
 }

@@ -44,6 +44,9 @@ bool file_is_same(const char *a, const char *b);
 /* Whether it is a FIFO, or a descriptor of a pipe. Opening one lets go its writer, who fails if it
  * is not read then. */
 bool file_is_fifo(const char *path);
+/* The first of these paths, relative to the folder of the running program, that can be read; to be
+ * freed. NULL: none. `places` ends with NULL. */
+char *file_near_program(const char *const *places);
 
 /* Opens /dev/null in place of standard files that are closed, the wrong way round, so that using
  * one is still an error: a file opened later shall not become standard output. For main(). */

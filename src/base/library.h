@@ -16,7 +16,7 @@ void *library_function(void *library, const char *name);
 #define LIBRARY_FUNCTION(library, name)                                                            \
 	((__typeof__(&name))(uintptr_t)library_function((library), #name))
 
-/* What to do where library_open() found nothing: "install libcurl4". */
+/* What to do where library_open() found nothing: "install libcapstone4". */
 const char *library_remedy(const char *install);
 
 #endif

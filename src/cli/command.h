@@ -41,6 +41,7 @@ struct command {
 	bool writes_profiles; /* its output may be a profile, and may replace a profile that it
 				 wrote before */
 	bool takes_command;   /* words after "--" are another command: settings.command_behind */
+	bool is_in_fleet;     /* kin-fleet has it (cli/fleet.h); kin knows its name */
 	bool main_is_elsewhere; /* gprof: has its own command line and main function */
 	/* Parses the command line itself, using `options`, because it includes another program's.
 	 * NULL: settings_parse() does. Not called if --help or --version come first. */

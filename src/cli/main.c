@@ -1,6 +1,5 @@
 /* main.c - kin COMMAND ..., kin ./PROGRAM ..., or gprof if called by that name. */
 #include <errno.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,11 +9,26 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "cli/command.h"
+#include "cli/fleet.h"
 #include "cli/help.h"
 #include "cli/message.h"
 #include "cli/record_look.h"
 #include "gnu/gprof.h"
 #include "perf/perf_refusals.h"
+
+/* Whether a word is a store, or an option's value is one. Words behind "--" are a program's. */
+static bool names_store(char *const *words)
+{
+	for (; *words && strcmp(*words, "--") != 0; words++) {
+		const char *w = *words, *equals = strchr(w, '=');
+		if (kin_format_of_name(w[0] != '-' || !w[1] ? w
+				       : w[1] != '-'        ? w + 2
+				       : equals             ? equals + 1
+							    : w))
+			return true;
+	}
+	return false;
+}
 
 /* Toolchains prefix the target: aarch64-linux-gnu-gprof. */
 static bool is_gprof(const char *name)
@@ -135,39 +149,23 @@ static int run_kin(int argc, char **argv)
 		return record_look(argv + 1);
 	if (!c)
 		return unknown_command(name);
+	if (c->is_in_fleet || (!help && (!c->run_words || c->compares) && names_store(argv + 2))) {
+		int status = fleet_run(argv);
+		if (status >= 0)
+			return status;
+	}
 	if (all && !c->main_is_elsewhere)
 		return help_show_all(c);
 	return help ? show_help(c) : start_command(c, argc - 1, argv + 1);
-}
-
-/* Reports from a store handle many stacks and need large blocks of ever different sizes. This
- * returns freed blocks to the system at once, because glibc would learn to keep blocks of up to 32
- * MiB. The cost is that smaller blocks come from the heap and must be cleared, so other reports do
- * without. */
-static void give_back_large_blocks(void)
-{
-	enum { LARGE = 8 << 20 };
-	mallopt(M_MMAP_THRESHOLD, LARGE);
-	mallopt(M_TRIM_THRESHOLD, 2 * LARGE);
-	mallopt(M_ARENA_MAX, 1); /* otherwise the threads that query servers would keep their
-				    memory */
-}
-
-static bool names_store(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++)
-		if (kin_format_of_name(argv[i]))
-			return true;
-	return false;
 }
 
 int main(int argc, char **argv)
 {
 	file_occupy_standard();
 	file_survive_limit();
-	if (argc > 0 && is_gprof(base_name(argv[0])))
-		return gprof_main(argc, argv, true);
-	if (names_store(argc, argv))
-		give_back_large_blocks();
+	if (argc > 0 && is_gprof(base_name(argv[0]))) {
+		int status = names_store(argv + 1) ? fleet_run(argv) : -1;
+		return status >= 0 ? status : gprof_main(argc, argv, true);
+	}
 	return run_kin(argc, argv);
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/capped.h"
-#include "fleet/fleet_rows_hash.h"
 #include "fleet/path_order.h"
+#include "formats/rows/rows_hash.h"
 
 static uint64_t read_length(struct bytes *b) { return bytes_uleb(b); }
 
@@ -271,13 +271,13 @@ static void read_kept_tree(struct answers *a, struct bytes *b, uint32_t shard)
 	}
 }
 
-void answers_put_node(struct stack x, struct http_bytes *ret)
+void answers_put_node(struct stack x, struct row_buffer *ret)
 {
 	row_u32(ret, x.caller);
 	row_u32(ret, x.frame);
 }
 
-void answers_put_stack(const struct answers_kept *s, struct http_bytes *ret)
+void answers_put_stack(const struct answers_kept *s, struct row_buffer *ret)
 {
 	size_t n = bytes_left(&s->comm);
 	row_u64(ret, s->id);

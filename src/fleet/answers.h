@@ -9,8 +9,8 @@
 #include "base/bytes.h"
 #include "base/map64.h"
 #include "base/strtab.h"
-#include "fleet/fleet_rows.h"
 #include "fleet/store.h"
+#include "formats/rows/sum_rows.h"
 #include "profile/stack_tree.h"
 
 struct answers_sum {
@@ -82,8 +82,8 @@ struct answers_kept {
 	uint32_t node;
 	uint8_t flags;
 };
-void answers_put_node(struct stack x, struct http_bytes *ret);
-void answers_put_stack(const struct answers_kept *s, struct http_bytes *ret);
+void answers_put_node(struct stack x, struct row_buffer *ret);
+void answers_put_stack(const struct answers_kept *s, struct row_buffer *ret);
 /* The next cached stack; damage sets b->failed. */
 struct answers_kept answers_next_kept(struct bytes *b);
 

@@ -12,7 +12,7 @@
 #include "base/beside.h"
 #include "base/capped.h"
 #include "base/sort.h"
-#include "fleet/fleet_rows_hash.h"
+#include "formats/rows/rows_hash.h"
 #include "names/kept.h"
 #include "object/object.h"
 

@@ -16,6 +16,7 @@
 #include "fleet/stack_cache.h"
 #include "fleet/store.h"
 #include "formats/formats.h"
+#include "formats/store_name.h"
 #include "input/input.h"
 
 struct fleet {
@@ -53,11 +54,11 @@ struct fleet_question {
 	struct store *store;
 	const struct store_url *url;
 	size_t shard;
-	struct http_bytes events;
-	struct http_bytes contents; /* ids of the shard's recordings, and 0; empty if there is only
+	struct row_buffer events;
+	struct row_buffer contents; /* ids of the shard's recordings, and 0; empty if there is only
 				       one shard */
 	size_t n_contents;
-	struct http_bytes doubles;      /* recordings that an earlier shard has, too; not to be
+	struct row_buffer doubles;      /* recordings that an earlier shard has, too; not to be
 					   counted */
 	struct kin_error *incomparable; /* why doubles are not known */
 	struct store_answer answer;
@@ -82,7 +83,7 @@ static bool has_no_table(const struct store_answer *a)
 /* Adds rollups' ids to `ids`. Adds none if the store has no such tables because it is empty or of
  * an older kin, or if the query does not fit: single recordings give the same sums. */
 static struct kin_error *ask_span(struct fleet_question *q, size_t span, bool after_days,
-				  struct http_bytes *ids)
+				  struct row_buffer *ids)
 {
 	char *sql = fleet_sql_rollups(q->url, &rollup_spans[span], after_days);
 	struct http_part part = { "ids", ids->at, ids->n };
@@ -104,7 +105,7 @@ static struct kin_error *ask_span(struct fleet_question *q, size_t span, bool af
 
 /* Days first: hours whose recordings are part of a chosen day are not used. */
 static struct kin_error *ask_rollups(struct fleet_question *q, struct fleet_sums *of,
-				     struct http_bytes *ids)
+				     struct row_buffer *ids)
 {
 	struct kin_error *err = NULL;
 	for (size_t i = N_ROLLUP_SPANS; i-- > 0 && !err;) {
@@ -126,7 +127,7 @@ static struct kin_error *ask_events(struct fleet_question *q)
 					 "unit, kind ORDER BY event FORMAT RowBinary" },
 			  &q->answer);
 	q->events = q->answer.bytes;
-	q->answer.bytes = (struct http_bytes){ 0 };
+	q->answer.bytes = (struct row_buffer){ 0 };
 	return err;
 }
 
@@ -137,7 +138,7 @@ static struct kin_error *ask_contents(struct fleet_question *q)
 		store_ask(q->store, q->shard, &(struct store_query){ .sql = sql }, &q->answer);
 	q->contents = q->answer.bytes;
 	q->n_contents = q->contents.n / sizeof(uint64_t);
-	q->answer.bytes = (struct http_bytes){ 0 };
+	q->answer.bytes = (struct row_buffer){ 0 };
 	free(sql);
 	return err;
 }
@@ -148,7 +149,7 @@ struct fleet_events { /* a VEC */
 };
 
 /* The events in an answer; damage is reported later, when the answer is taken. */
-static struct fleet_events events_of(const struct http_bytes *bytes)
+static struct fleet_events events_of(const struct row_buffer *bytes)
 {
 	struct fleet_events ret = { 0 };
 	struct answers a = { 0 };
@@ -161,9 +162,9 @@ static struct fleet_events events_of(const struct http_bytes *bytes)
 }
 
 /* Asks for the sums. `without`: recordings to leave out; NULL: none. */
-static struct kin_error *ask_sums(struct fleet_question *q, const struct http_bytes *without)
+static struct kin_error *ask_sums(struct fleet_question *q, const struct row_buffer *without)
 {
-	struct http_bytes ids = { 0 };
+	struct row_buffer ids = { 0 };
 	struct fleet_sums of = { .without = without };
 	struct kin_error *err = ask_events(q);
 	if (without)
@@ -460,7 +461,7 @@ static void read_sums(struct fleet *f)
 
 /* Reads a shard's rows with these ids, and frees the ids. */
 static void read_table(struct fleet *f, uint32_t shard, enum answers_table table, const char *sql,
-		       struct http_bytes *ids)
+		       struct row_buffer *ids)
 {
 	struct http_part part = { "ids", ids->at, ids->n };
 	struct store_query q = { .sql = sql, .part = ids->n ? &part : NULL };
@@ -474,7 +475,7 @@ static void read_table(struct fleet *f, uint32_t shard, enum answers_table table
 	vec_free(ids);
 }
 
-static void want(struct map64 *seen, struct http_bytes *ids, uint64_t id)
+static void want(struct map64 *seen, struct row_buffer *ids, uint64_t id)
 {
 	uint32_t *at = map64_at(seen, id);
 	if (*at == NONE)
@@ -484,7 +485,7 @@ static void want(struct map64 *seen, struct http_bytes *ids, uint64_t id)
 
 static void read_stacks_of(struct fleet *f, uint32_t shard)
 {
-	struct http_bytes ids = { 0 };
+	struct row_buffer ids = { 0 };
 	for (size_t i = 0; i < f->a.stacks.n; i++)
 		if (f->a.stacks.at[i].shard == shard && f->a.stacks.at[i].node == NONE)
 			row_u64(&ids, f->a.stacks.at[i].id);
@@ -497,7 +498,7 @@ static void read_stacks_of(struct fleet *f, uint32_t shard)
 
 static void read_names_of(struct fleet *f, uint32_t shard)
 {
-	struct http_bytes ids = { 0 };
+	struct row_buffer ids = { 0 };
 	struct map64 seen = { 0 };
 	read_stacks_of(f, shard);
 	for (size_t i = 0; i < f->a.frames.n; i++)
@@ -637,9 +638,7 @@ static struct kin_error *fetch(const char *path, const struct input_opts *o,
 }
 
 const struct format store_format = {
-	.about = { .name = "store",
-		   .what = "a store of many recordings: http://HOST:PORT/DATABASE?service=NAME",
-		   .is_read = true },
-	.is_named = store_url_is,
+	.about = STORE_ABOUT(true),
+	.is_named = store_is_named,
 	.fetch = fetch,
 };

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fleet/fleet_rows_hash.h"
 #include "fleet/http.h"
+#include "formats/rows/rows_hash.h"
 
 static const char *column_of(const char *key)
 {

@@ -1,6 +1,7 @@
-/* http.c - loads libcurl and makes requests with it. */
+/* http.c - makes requests with libcurl. */
 #include "fleet/http.h"
 
+#include <curl/curl.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,6 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "base/library.h"
 
 /* ---- user and password ---- */
 
@@ -115,83 +115,18 @@ char *http_escaped(const char *text)
 	return ret;
 }
 
-#ifdef KIN_CURL
-
-#define CURL_DISABLE_TYPECHECK
-#include <curl/curl.h>
-#undef curl_easy_setopt
-#undef curl_easy_getinfo
-
-#define LIBRARY "libcurl.so.4"
-
-/* ---- the library ---- */
-
-static struct curl { /* one per process, like libcurl's own state */
-	void *library;
-	__typeof__(&curl_easy_init) init;
-	__typeof__(&curl_easy_setopt) setopt;
-	__typeof__(&curl_easy_perform) perform;
-	__typeof__(&curl_easy_getinfo) getinfo;
-	__typeof__(&curl_easy_cleanup) cleanup;
-	__typeof__(&curl_easy_strerror) strerror;
-	__typeof__(&curl_slist_append) append;
-	__typeof__(&curl_slist_free_all) free_list;
-	__typeof__(&curl_mime_init) mime_init;
-	__typeof__(&curl_mime_addpart) mime_add;
-	__typeof__(&curl_mime_name) mime_name;
-	__typeof__(&curl_mime_filename) mime_filename;
-	__typeof__(&curl_mime_data) mime_data;
-	__typeof__(&curl_mime_free) mime_free;
-} curl;
-
-static bool find(void *to, const char *name)
-{
-	void *at = library_function(curl.library, name);
-	memcpy(to, &at, sizeof(at));
-	return at;
-}
-
-static bool load(void)
-{
-	__typeof__(&curl_global_init) begin;
-	if (curl.library)
-		return true;
-	if (!(curl.library = library_open(LIBRARY)))
-		return false;
-	bool good = find(&begin, "curl_global_init") && find(&curl.init, "curl_easy_init") &&
-		    find(&curl.setopt, "curl_easy_setopt") &&
-		    find(&curl.perform, "curl_easy_perform") &&
-		    find(&curl.getinfo, "curl_easy_getinfo") &&
-		    find(&curl.cleanup, "curl_easy_cleanup") &&
-		    find(&curl.strerror, "curl_easy_strerror") &&
-		    find(&curl.append, "curl_slist_append") &&
-		    find(&curl.free_list, "curl_slist_free_all") &&
-		    find(&curl.mime_init, "curl_mime_init") &&
-		    find(&curl.mime_add, "curl_mime_addpart") &&
-		    find(&curl.mime_name, "curl_mime_name") &&
-		    find(&curl.mime_filename, "curl_mime_filename") &&
-		    find(&curl.mime_data, "curl_mime_data") &&
-		    find(&curl.mime_free, "curl_mime_free") &&
-		    begin(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-	if (!good) {
-		library_close(curl.library);
-		curl.library = NULL;
-	}
-	return good;
-}
-
 /* ---- a server ---- */
 
 struct http {
 	CURL *easy;
 	struct curl_slist *headers;
 	char error[CURL_ERROR_SIZE];
-	struct http_bytes *into;
+	struct row_buffer *into;
 };
 
 /* Large answers are megabytes. Reserving that much at once avoids moving data, and allows large
  * pages; untouched pages take no memory. */
-static void make_room(struct http_bytes *b, size_t n)
+static void make_room(struct row_buffer *b, size_t n)
 {
 	enum { SMALL = 64 << 10, USUAL = 16 << 20 };
 	bool is_usual = b->n + n > SMALL && b->n + n <= USUAL;
@@ -211,7 +146,7 @@ static size_t take(char *data, size_t size, size_t n, void *arg)
 static void add_header(struct http *h, const char *name, const char *value)
 {
 	char *line = value && *value ? xprintf("%s: %s", name, value) : xprintf("%s:", name);
-	struct curl_slist *longer = curl.append(h->headers, line);
+	struct curl_slist *longer = curl_slist_append(h->headers, line);
 	explicit_bzero(line, strlen(line));
 	free(line);
 	if (!longer)
@@ -227,27 +162,25 @@ static void set_up(struct http *h, const struct http_login *login)
 	if (login->password)
 		add_header(h, "X-ClickHouse-Key", login->password);
 	add_header(h, "Expect", NULL); /* no round trip before the body */
-	curl.setopt(h->easy, CURLOPT_NOSIGNAL, 1L);
-	curl.setopt(h->easy, CURLOPT_CONNECTTIMEOUT, 10L);
-	curl.setopt(h->easy, CURLOPT_FOLLOWLOCATION, 0L); /* a redirect must not send the password
-							     to another server */
-	curl.setopt(h->easy, CURLOPT_ERRORBUFFER, h->error);
-	curl.setopt(h->easy, CURLOPT_WRITEFUNCTION, take);
-	curl.setopt(h->easy, CURLOPT_WRITEDATA, h);
-	curl.setopt(h->easy, CURLOPT_BUFFERSIZE, 256L << 10);
-	curl.setopt(h->easy, CURLOPT_USERAGENT, "kin/" KIN_VERSION);
+	curl_easy_setopt(h->easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(h->easy, CURLOPT_CONNECTTIMEOUT, 10L);
+	curl_easy_setopt(h->easy, CURLOPT_FOLLOWLOCATION, 0L); /* a redirect must not send the
+							     password to another server */
+	curl_easy_setopt(h->easy, CURLOPT_ERRORBUFFER, h->error);
+	curl_easy_setopt(h->easy, CURLOPT_WRITEFUNCTION, take);
+	curl_easy_setopt(h->easy, CURLOPT_WRITEDATA, h);
+	curl_easy_setopt(h->easy, CURLOPT_BUFFERSIZE, 256L << 10);
+	curl_easy_setopt(h->easy, CURLOPT_USERAGENT, "kin/" KIN_VERSION);
 	if (ca && *ca)
-		curl.setopt(h->easy, CURLOPT_CAINFO, ca);
+		curl_easy_setopt(h->easy, CURLOPT_CAINFO, ca);
 }
 
 struct kin_error *http_new(const struct http_login *login, struct http **ret)
 {
-	if (!load())
-		return err_new(KIN_ERROR_UNSUPPORTED,
-			       "a store is asked by " LIBRARY ", which is not here: %s",
-			       library_remedy("install libcurl4"));
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		return err_new(KIN_ERROR_UNSUPPORTED, "libcurl does not start");
 	struct http *h = xalloc(sizeof(*h));
-	h->easy = curl.init();
+	h->easy = curl_easy_init();
 	if (!h->easy)
 		xout_of_memory();
 	set_up(h, login);
@@ -259,8 +192,8 @@ void http_free(struct http *h)
 {
 	if (!h)
 		return;
-	curl.free_list(h->headers);
-	curl.cleanup(h->easy);
+	curl_slist_free_all(h->headers);
+	curl_easy_cleanup(h->easy);
 	free(h);
 }
 
@@ -276,7 +209,7 @@ static bool may_be_sent(CURLcode code)
 static bool was_ready(struct http *h)
 {
 	curl_off_t ready = 0; /* the time at which it could; 0: never */
-	curl.getinfo(h->easy, CURLINFO_PRETRANSFER_TIME_T, &ready);
+	curl_easy_getinfo(h->easy, CURLINFO_PRETRANSFER_TIME_T, &ready);
 	return ready;
 }
 
@@ -287,7 +220,7 @@ static bool is_handshake_missing(struct http *h, const char *url, CURLcode code)
 	long connections = 0;
 	if (code != CURLE_OPERATION_TIMEDOUT)
 		return code == CURLE_SSL_CONNECT_ERROR;
-	curl.getinfo(h->easy, CURLINFO_NUM_CONNECTS, &connections);
+	curl_easy_getinfo(h->easy, CURLINFO_NUM_CONNECTS, &connections);
 	return !strncasecmp(url, "https:", 6) && connections && !was_ready(h);
 }
 
@@ -296,7 +229,7 @@ static struct kin_error *failure(struct http *h, CURLcode code, long limit_s, bo
 	if (code == CURLE_OPERATION_TIMEDOUT && was_ready(h))
 		return err_new(KIN_ERROR_OS, "%s answer within %ld s, the limit for this request",
 			       h->into->n ? "no complete" : "no", limit_s);
-	return err_new(KIN_ERROR_OS, "%s%s", h->error[0] ? h->error : curl.strerror(code),
+	return err_new(KIN_ERROR_OS, "%s%s", h->error[0] ? h->error : curl_easy_strerror(code),
 		       no_handshake ? ": is https spoken at that port?" : "");
 }
 
@@ -308,27 +241,27 @@ struct kin_error *http_ask(struct http *h, const struct http_request *request,
 	*ret = (struct http_answer){ 0 };
 	h->into = &ret->bytes;
 	h->error[0] = '\0';
-	curl.setopt(h->easy, CURLOPT_URL, request->url);
-	curl.setopt(h->easy, CURLOPT_HTTPHEADER, h->headers);
-	curl.setopt(h->easy, CURLOPT_TIMEOUT, limit_s);
+	curl_easy_setopt(h->easy, CURLOPT_URL, request->url);
+	curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER, h->headers);
+	curl_easy_setopt(h->easy, CURLOPT_TIMEOUT, limit_s);
 	if (request->part) {
-		form = curl.mime_init(h->easy);
-		curl_mimepart *part = form ? curl.mime_add(form) : NULL;
-		if (!part || curl.mime_name(part, request->part->name) ||
-		    curl.mime_filename(part, request->part->name) ||
-		    curl.mime_data(part, request->part->bytes, request->part->n))
+		form = curl_mime_init(h->easy);
+		curl_mimepart *part = form ? curl_mime_addpart(form) : NULL;
+		if (!part || curl_mime_name(part, request->part->name) ||
+		    curl_mime_filename(part, request->part->name) ||
+		    curl_mime_data(part, request->part->bytes, request->part->n))
 			xout_of_memory();
-		curl.setopt(h->easy, CURLOPT_MIMEPOST, form);
+		curl_easy_setopt(h->easy, CURLOPT_MIMEPOST, form);
 	} else {
-		curl.setopt(h->easy, CURLOPT_POST, 1L);
-		curl.setopt(h->easy, CURLOPT_POSTFIELDS, request->n ? request->body : "");
-		curl.setopt(h->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->n);
+		curl_easy_setopt(h->easy, CURLOPT_POST, 1L);
+		curl_easy_setopt(h->easy, CURLOPT_POSTFIELDS, request->n ? request->body : "");
+		curl_easy_setopt(h->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->n);
 	}
-	CURLcode code = curl.perform(h->easy);
-	curl.getinfo(h->easy, CURLINFO_RESPONSE_CODE, &ret->status);
+	CURLcode code = curl_easy_perform(h->easy);
+	curl_easy_getinfo(h->easy, CURLINFO_RESPONSE_CODE, &ret->status);
 	if (form) {
-		curl.setopt(h->easy, CURLOPT_MIMEPOST, NULL);
-		curl.mime_free(form);
+		curl_easy_setopt(h->easy, CURLOPT_MIMEPOST, NULL);
+		curl_mime_free(form);
 	}
 	if (code == CURLE_OUT_OF_MEMORY)
 		xout_of_memory();
@@ -337,28 +270,3 @@ struct kin_error *http_ask(struct http *h, const struct http_request *request,
 	ret->timed_out = code == CURLE_OPERATION_TIMEDOUT;
 	return code == CURLE_OK ? NULL : failure(h, code, limit_s, no_handshake);
 }
-
-#else
-
-struct kin_error *http_new(const struct http_login *login, struct http **ret)
-{
-	(void)login;
-	(void)ret;
-	return err_new(KIN_ERROR_UNSUPPORTED,
-		       "this kin was built without libcurl, by which a store is asked: build it "
-		       "with -Dfleet=enabled");
-}
-
-void http_free(struct http *h) { (void)h; }
-
-struct kin_error *http_ask(struct http *h, const struct http_request *request,
-			   struct http_answer *ret, bool *sent)
-{
-	(void)h;
-	(void)request;
-	(void)ret;
-	*sent = false;
-	return err_new(KIN_ERROR_UNSUPPORTED, "this kin was built without libcurl");
-}
-
-#endif

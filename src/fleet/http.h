@@ -1,10 +1,10 @@
-/* http.h - HTTP requests to one server, by libcurl, which is loaded for the first one.
+/* http.h - HTTP requests to one server, by libcurl.
  *
  * The connection is kept between requests. For one thread at a time. */
 #ifndef FLEET_HTTP_H
 #define FLEET_HTTP_H
 
-#include "base/vec.h"
+#include "formats/rows/row_binary.h"
 
 struct kin_error;
 
@@ -18,15 +18,9 @@ MUST_CHECK struct kin_error *http_login_find(struct http_login *ret);
 void http_login_done(struct http_login *l);
 
 struct http;
-/* Borrows the login. KIN_ERROR_UNSUPPORTED: kin was built without libcurl, or libcurl is missing.
- */
+/* Borrows the login. */
 MUST_CHECK struct kin_error *http_new(const struct http_login *login, struct http **ret);
 void http_free(struct http *h); /* NULL is fine */
-
-struct http_bytes { /* a VEC */
-	char *at;
-	size_t n, cap;
-};
 
 struct http_part { /* part of a form: a file of bytes */
 	const char *name;
@@ -44,7 +38,7 @@ struct http_request {
 
 struct http_answer {
 	long status;             /* 200 */
-	struct http_bytes bytes; /* to be freed, also after an error */
+	struct row_buffer bytes; /* to be freed, also after an error */
 	bool timed_out;          /* after an error: the request took longer than timeout_s */
 };
 

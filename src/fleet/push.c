@@ -12,9 +12,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/map64.h"
-#include "fleet/fleet_rows.h"
-#include "fleet/fleet_rows_hash.h"
 #include "fleet/store.h"
+#include "formats/rows/rows_hash.h"
+#include "formats/rows/sum_rows.h"
 #include "input/paths.h"
 
 /* The server inserts up to that many rows as one block: all of them or none. */
@@ -60,7 +60,7 @@ static void take_outcome(struct batch *b, const struct store_answer *a)
 }
 
 static struct kin_error *ask(struct batch *b, const char *sql, const struct http_part *part,
-			     struct http_bytes *ret)
+			     struct row_buffer *ret)
 {
 	struct store_query q = { .sql = sql, .part = part };
 	struct store_answer a;
@@ -73,7 +73,7 @@ static struct kin_error *ask(struct batch *b, const char *sql, const struct http
 	return err;
 }
 
-static struct kin_error *insert(struct batch *b, const char *sql, struct http_bytes *rows)
+static struct kin_error *insert(struct batch *b, const char *sql, struct row_buffer *rows)
 {
 	struct store_query q = { .sql = sql, .rows = rows->at, .n = rows->n };
 	struct store_answer a = { 0 };
@@ -95,13 +95,13 @@ static struct kin_error *odd_answer(struct batch *b)
 /* Finds which of the ids the table lacks; only asks for ids that are not known to be there. NO_ID
  * is always included and must be reported as missing: otherwise there was no answer. */
 static struct kin_error *find_missing(struct batch *b, const char *table, const char *column,
-				      struct http_bytes *ids, struct map64 *ret)
+				      struct row_buffer *ids, struct map64 *ret)
 {
 	if (!ids->n)
 		return NULL;
 	row_u64(ids, NO_ID);
 	struct http_part part = { "ids", ids->at, ids->n };
-	struct http_bytes found = { 0 };
+	struct row_buffer found = { 0 };
 	char *sql = xprintf("SELECT id FROM ids WHERE id NOT IN (SELECT %s FROM {db}.%s WHERE %s "
 			    "IN (SELECT id FROM ids)) FORMAT RowBinary",
 			    column, table, column);
@@ -136,7 +136,7 @@ static bool is_known(const struct batch *b, uint64_t id)
 
 static struct kin_error *send_functions(struct batch *b)
 {
-	struct http_bytes ids = { 0 }, rows = { 0 };
+	struct row_buffer ids = { 0 }, rows = { 0 };
 	struct map64 missing = { 0 };
 	const struct rows *r = &b->rows;
 	for (size_t i = 0; i < r->functions.n; i++)
@@ -160,7 +160,7 @@ static struct kin_error *send_functions(struct batch *b)
 
 static struct kin_error *send_frames(struct batch *b)
 {
-	struct http_bytes ids = { 0 }, rows = { 0 };
+	struct row_buffer ids = { 0 }, rows = { 0 };
 	struct map64 missing = { 0 };
 	const struct rows *r = &b->rows;
 	for (size_t i = 0; i < r->frames.n; i++)
@@ -182,7 +182,7 @@ static struct kin_error *send_frames(struct batch *b)
 	return err;
 }
 
-static void add_stack(const struct rows *r, const struct rows_stack *s, struct http_bytes *rows)
+static void add_stack(const struct rows *r, const struct rows_stack *s, struct row_buffer *rows)
 {
 	row_u64(rows, s->id);
 	row_text(rows, s->comm);
@@ -198,7 +198,7 @@ static void add_stack(const struct rows *r, const struct rows_stack *s, struct h
 /* Sends stacks after all names, so that a stack in the store has all its names there. */
 static struct kin_error *send_stacks(struct batch *b, const struct map64 *missing)
 {
-	struct http_bytes rows = { 0 };
+	struct row_buffer rows = { 0 };
 	const struct rows *r = &b->rows;
 	struct kin_error *err = NULL;
 	size_t n = 0;
@@ -218,7 +218,7 @@ static struct kin_error *send_stacks(struct batch *b, const struct map64 *missin
 
 static struct kin_error *send_names(struct batch *b)
 {
-	struct http_bytes ids = { 0 };
+	struct row_buffer ids = { 0 };
 	struct map64 missing = { 0 };
 	const struct rows *r = &b->rows;
 	struct map64 *known = &b->p->shards[b->shard].ids;
@@ -244,7 +244,7 @@ static struct kin_error *send_names(struct batch *b)
 
 static struct kin_error *send_events(struct batch *b)
 {
-	struct http_bytes rows = { 0 };
+	struct row_buffer rows = { 0 };
 	const struct rows *r = &b->rows;
 	for (size_t i = 0; i < r->events.n; i++) {
 		const struct rows_event *e = &r->events.at[i];
@@ -268,7 +268,7 @@ static struct kin_error *send_events(struct batch *b)
 static struct kin_error *send_sums(struct batch *b)
 {
 	static const char sql[] = "INSERT INTO {db}.samples FORMAT RowBinary";
-	struct http_bytes rows = { 0 };
+	struct row_buffer rows = { 0 };
 	const struct rows *r = &b->rows;
 	uint64_t service = rows_hash_end(rows_hash_text(ROWS_HASH_START, b->service));
 	struct kin_error *err = NULL;
@@ -294,7 +294,7 @@ static struct kin_error *send_sums(struct batch *b)
 
 static struct kin_error *send_receipt(struct batch *b)
 {
-	struct http_bytes row = { 0 };
+	struct row_buffer row = { 0 };
 	const struct rows *r = &b->rows;
 	uint32_t low = UINT32_MAX, high = 0;
 	size_t n = 0;
@@ -327,7 +327,7 @@ static struct kin_error *send_receipt(struct batch *b)
 
 static struct kin_error *find_receipt(struct batch *b, bool *ret)
 {
-	struct http_bytes found = { 0 };
+	struct row_buffer found = { 0 };
 	char *sql = xprintf("SELECT count() FROM {db}.receipts WHERE content = %" PRIu64
 			    " FORMAT RowBinary",
 			    b->content);

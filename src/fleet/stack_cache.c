@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/folder.h"
-#include "fleet/fleet_rows_hash.h"
+#include "formats/rows/rows_hash.h"
 
 enum { LARGEST = 40 << 20, ALL = 48 << 20 };
 
@@ -98,7 +98,7 @@ struct stack_keeping {
 	uint32_t *nodes; /* [tree]: 0: drop; else keep: its number in the file, once written */
 	bool all;        /* also keep stacks that this report did not use */
 	void (*see)(struct stack_keeping *k, const struct answers_kept *s);
-	struct http_bytes *into;
+	struct row_buffer *into;
 };
 
 static void for_each_stack(struct stack_keeping *k)
@@ -172,7 +172,7 @@ static void keep(const struct stack_cache *c, const struct answers *a,
 		 const struct stack_order *order, bool all)
 {
 	struct stack_cache_head h = { 0 };
-	struct http_bytes into = { 0 };
+	struct row_buffer into = { 0 };
 	struct stack_keeping k = {
 		.c = c, .a = a, .order = order, .all = all, .see = mark, .into = &into
 	};

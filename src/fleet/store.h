@@ -38,7 +38,7 @@ struct store_answer {
 	enum store_outcome outcome;
 	bool timed_out;          /* a retry would time out, too */
 	unsigned code;           /* STORE_REFUSED: ClickHouse's error number; 0: not known */
-	struct http_bytes bytes; /* to be freed */
+	struct row_buffer bytes; /* to be freed */
 };
 
 /* Sends a query. Only one thread at a time may query a shard. After an error ret->outcome tells
@@ -75,14 +75,5 @@ extern const struct rollup_span rollup_spans[N_ROLLUP_SPANS];
 
 /* 'text' as an SQL string, with special characters escaped; to be freed. */
 char *store_quoted(const char *text);
-
-/* ---- rows as RowBinary ---- */
-
-void row_u8(struct http_bytes *b, uint8_t v);
-void row_u32(struct http_bytes *b, uint32_t v);
-void row_u64(struct http_bytes *b, uint64_t v);
-void row_length(struct http_bytes *b, uint64_t n); /* length of an array, before its elements */
-void row_text(struct http_bytes *b, const char *text);
-void row_bytes(struct http_bytes *b, const void *bytes, size_t n); /* unchanged */
 
 #endif

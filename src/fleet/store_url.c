@@ -7,13 +7,9 @@
 #include <time.h>
 
 #include "base/err.h"
+#include "formats/store_name.h"
 
 enum { MAX_SHARDS = 1000, MAX_DATABASE = 64 };
-
-bool store_url_is(const char *text)
-{
-	return !strncasecmp(text, "http://", 7) || !strncasecmp(text, "https://", 8);
-}
 
 bool store_url_has_key(const char *key, size_t n)
 {
@@ -230,7 +226,7 @@ static struct kin_error *parse(const char *text, uint64_t now_s, struct store_ur
 struct kin_error *store_url_parse(const char *text, uint64_t now_s, struct store_url *ret)
 {
 	struct store_url u = { .to_s = UINT32_MAX };
-	if (!store_url_is(text))
+	if (!store_is_named(text))
 		return bad(text, "that is no URL of a store");
 	struct kin_error *err = parse(text, now_s, &u);
 	if (err)

@@ -27,9 +27,6 @@ struct store_url {
 	bool has_from, has_to; /* whether the URL names them */
 };
 
-/* Whether the text is a store URL, valid or not. */
-bool store_url_is(const char *text);
-
 /* Whether the key, of n bytes, has a meaning of its own: any other key is a label. */
 bool store_url_has_key(const char *key, size_t n);
 

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "base/err.h"
-#include "fleet/fleet_rows_hash.h"
+#include "formats/rows/rows_hash.h"
 
 struct rollup { /* a rollup to be made, of one service and version */
 	const struct rollup_span *span;
@@ -32,7 +32,7 @@ struct upkeep {
 /* ---- the store's answers ---- */
 
 /* Runs a query. Free *ret, also after an error; NULL: the answer is not needed. */
-static struct kin_error *ask(struct upkeep *t, const char *sql, struct http_bytes *ret)
+static struct kin_error *ask(struct upkeep *t, const char *sql, struct row_buffer *ret)
 {
 	struct store_answer a = { 0 };
 	struct kin_error *err =
@@ -45,7 +45,7 @@ static struct kin_error *ask(struct upkeep *t, const char *sql, struct http_byte
 }
 
 /* The same, and frees sql. */
-static struct kin_error *ask_own(struct upkeep *t, char *sql, struct http_bytes *ret)
+static struct kin_error *ask_own(struct upkeep *t, char *sql, struct row_buffer *ret)
 {
 	struct kin_error *err = ask(t, sql, ret);
 	free(sql);
@@ -111,7 +111,7 @@ static struct kin_error *put_sums(struct upkeep *t, const struct rollup *r, uint
 static struct kin_error *check(struct upkeep *t, const struct rollup *r, uint64_t id,
 			       uint64_t *recordings)
 {
-	struct http_bytes answer = { 0 };
+	struct row_buffer answer = { 0 };
 	const char *prefix = r->span->prefix;
 	struct kin_error *err = ask_own(
 		t,
@@ -170,7 +170,7 @@ static struct kin_error *roll_up(struct upkeep *t, const struct rollup *r)
 /* A single recording needs no rollup. */
 static struct kin_error *roll_up_all(struct upkeep *t, const struct rollup_span *span)
 {
-	struct http_bytes answer = { 0 };
+	struct row_buffer answer = { 0 };
 	struct kin_error *err = ask_own(
 		t,
 		xprintf("SELECT intDiv(toUInt32(low), %" PRIu32
@@ -226,7 +226,7 @@ static bool is_day(const char *text)
 
 static struct kin_error *drop_days(struct upkeep *t)
 {
-	struct http_bytes answer = { 0 };
+	struct row_buffer answer = { 0 };
 	char *quoted = store_quoted(t->url->database);
 	struct kin_error *err = ask_own(
 		t,

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/wordlist.h"
 #include "kin/format.h"
 #include "machine/machine.h"
@@ -18,29 +18,15 @@
 
 /* ---- the library ---- */
 
-/* The path of this program. Without /proc, as in a chroot, it is the path that it was started
- * by. */
-static char *own_path(void)
-{
-	char *path = realpath("/proc/self/exe", NULL);
-	const char *started = (const char *)getauxval(AT_EXECFN);
-	return path || !started ? path : realpath(started, NULL);
-}
-
 char *preload_find(void)
 {
-	static const char *const places[] = { KINRT, "runtime/" KINRT, "../lib/" KINRT,
-					      "../lib/kin/" KINRT, "../" KIN_LIBDIR "/" KINRT };
-	char *exe = own_path(), *slash = exe ? strrchr(exe, '/') : NULL, *found = NULL;
-	for (size_t i = 0; slash && !found && i < ARRAY_LEN(places); i++) {
-		found = xprintf("%.*s/%s", (int)(slash - exe), exe, places[i]);
-		if (access(found, R_OK)) {
-			free(found);
-			found = NULL;
-		}
-	}
-	free(exe);
-	return found;
+	static const char *const places[] = { KINRT,
+					      "runtime/" KINRT,
+					      "../lib/" KINRT,
+					      "../lib/kin/" KINRT,
+					      "../" KIN_LIBDIR "/" KINRT,
+					      NULL };
+	return file_near_program(places);
 }
 
 /* ---- the environment ---- */

@@ -14,6 +14,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import socket
 import ssl
@@ -1152,10 +1153,31 @@ def end_agent_after(agent, condition):
     return end_agent(a)
 
 
+def test_alone(tap, build, folder):
+    """kin where kin-fleet is not installed."""
+    alone, store = os.path.join(folder, 'alone'), 'http://localhost:1/profiles?service=web'
+    os.mkdir(alone)
+    shutil.copy(os.path.join(build, 'kin'), alone)
+    run = lambda *words: subprocess.run([os.path.join(alone, 'kin'), *words], env={'PATH': alone}, stdin=subprocess.DEVNULL,
+                                        capture_output=True, text=True)
+    for words in (('report', store), ('report', '-i', store), ('flat', '--input=' + store), ('check', store, store), ('gprof', 'a.out', store),
+                  ('push', store, 'a.kin'), ('agent', '--help'), ('help', 'tidy'), ('help', 'all', 'push')):
+        done = run(*words)
+        tap.ok(done.returncode == 1 and not done.stdout and done.stderr.count('\n') == 1 and 'install the package kin-fleet' in done.stderr,
+               f'without kin-fleet: kin {words[0]} {words[1]}', done.stdout + done.stderr)
+    for words in (('record', '-o', '/', 'true', store), ('check', 'a.gmon', '--', 'true', store), ('cc', 'true', store)):
+        done = run(*words)
+        tap.ok('kin-fleet' not in done.stderr, f'a URL that is a program\'s word concerns nobody: kin {words[0]}', done.stderr)
+    said = run('help', 'all').stdout
+    tap.ok(all(re.search(rf'^  {word} ', said, re.M) for word in ('push', 'agent', 'tidy')), 'the commands of kin-fleet are listed', said)
+
+
 def main():
     args = sys.argv[1:]
     seeds = int(args[args.index('--seeds') + 1]) if '--seeds' in args else 12
     tap = Tap()
+    with tempfile.TemporaryDirectory(prefix='kin-fleet-') as folder:
+        tap.part(test_alone, tap, args[0], folder)
     why = servers.missing()
     if why:
         tap.skip('recordings in a store', why)

@@ -20,13 +20,14 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
 from tap import Tap
 
-PACKAGES = ['kin', 'kin-gprof', 'libkin-dev', 'libkin0', 'libkinrt0', 'python3-kin']
+PACKAGES = ['kin', 'kin-fleet', 'kin-gprof', 'libkin-dev', 'libkin0', 'libkinrt0', 'python3-kin']
 TESTS = ['gprof', 'library', 'record']
 USER = '#include <kin/kin.h>\nint main(void) { return kin_format_at(0) ? 0 : 1; }\n'
 # In the overlay. gprof must be binutils' again when kin-gprof is gone.
 INSIDE = r'''
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8
 dpkg -i /kin-packages/*.deb >/dev/null && echo installed
+kin push 2>&1 | grep -q '^kin push: where to' && echo pushes
 for t in gprof library record; do
 	mkdir -p /tmp/of-$t
 	AUTOPKGTEST_TMP=/tmp/of-$t /kin-tests/$t >/tmp/said 2>&1 && echo "passed $t" || cat /tmp/said
@@ -146,7 +147,7 @@ def hardened(tap, folder):
     root = os.path.join(folder, 'root')
     for deb in glob.glob(folder + '/*.deb'):
         run('dpkg-deb', '-x', deb, root)
-    for path in [root + '/usr/bin/kin', *glob.glob(root + '/usr/lib/*/libkin*.so.0')]:
+    for path in [root + '/usr/bin/kin', root + '/usr/bin/kin-fleet', *glob.glob(root + '/usr/lib/*/libkin*.so.0')]:
         said = dynamic(path)
         needed = run('nm', '-D', '--undefined-only', path).stdout
         is_runtime = 'libkinrt' in path  # it calls nothing that it need not, and runs where no canary is
@@ -170,7 +171,7 @@ def installed(tap, folder):
         tap.skip('the packages, installed', 'no rights to mount an overlay')
         return
     said = done.stdout.splitlines()
-    for word in ('installed', *(f'passed {t}' for t in TESTS), 'chosen', 'restored'):
+    for word in ('installed', 'pushes', *(f'passed {t}' for t in TESTS), 'chosen', 'restored'):
         tap.ok(word in said, f'the packages, installed: {word}', done.stdout + done.stderr)
 
 

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "fleet/store.h"
+#include "formats/store_name.h"
 
 enum { NOW = 1700000000 };
 
@@ -87,7 +88,8 @@ static void what_is_no_url(void)
 	OK(strstr(error_of("http://a/db?x=%00"), "hexadecimal"));
 	const char *secret = error_of("http://u:secret@a/db");
 	OK(strstr(secret, "environment") && !strstr(secret, "secret"));
-	OK(store_url_is("https://x") && !store_url_is("profile.kin") && !store_url_is("ftp://x/y"));
+	OK(store_is_named("https://x") && !store_is_named("profile.kin") &&
+	   !store_is_named("ftp://x/y"));
 }
 
 static void texts_stay_texts(void)

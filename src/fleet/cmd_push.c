@@ -4,9 +4,11 @@
 
 #include "base/err.h"
 #include "cli/command.h"
+#include "cli/fleet.h"
 #include "cli/message.h"
 #include "cli/progress.h"
-#include "cli/push_options.h"
+#include "fleet/push_options.h"
+#include "formats/store_name.h"
 
 static const char *const description[] = {
 	"Sends recordings to a store, a ClickHouse database, in which those of many hosts, "
@@ -121,7 +123,7 @@ static int push_all(const struct settings *s, struct push *push)
 static const char *find_store(const struct settings *s)
 {
 	for (size_t i = 1; i < s->data.at.n; i++)
-		if (store_url_is(s->data.at.at[i]))
+		if (store_is_named(s->data.at.at[i]))
 			return s->data.at.at[i];
 	return NULL;
 }
@@ -155,7 +157,8 @@ static int cmd_push(const struct settings *s)
 const struct command push_command = {
 	.name = "push",
 	.group = COMMANDS_MANY,
-	.summary = "send recordings to a store of many: ClickHouse",
+	.is_in_fleet = true,
+	.summary = PUSH_SUMMARY,
 	.operands = "URL FILE...",
 	.description = description,
 	.options = options,

@@ -1,11 +1,11 @@
-/* fleet_rows.h - a profile as table rows: sums of its samples by stack and time, and the rows they
+/* sum_rows.h - a profile as table rows: sums of its samples by stack and time, and the rows they
  * refer to, each with an id computed from its contents.
  *
  * Equal stacks have the same id on every host and in every recording, so that recordings are summed
  * by id. Stacks do not consist of addresses but of functions, source lines and inlined functions,
  * so stacks that no report distinguishes are one. doc/fleet.md describes the tables. */
-#ifndef FLEET_FLEET_ROWS_H
-#define FLEET_FLEET_ROWS_H
+#ifndef FORMATS_SUM_ROWS_H
+#define FORMATS_SUM_ROWS_H
 
 #include "base/vec.h"
 #include "kin/samples.h"
@@ -90,8 +90,8 @@ MUST_CHECK struct kin_error *rows_of(struct kin_profile *profile, const struct r
 void rows_done(struct rows *r);
 
 /* Append a row in RowBinary, columns in the order of doc/fleet.md. */
-struct http_bytes;
-void rows_put_function(const struct rows_function *f, struct http_bytes *ret);
-void rows_put_frame(const struct rows_frame *f, struct http_bytes *ret);
+struct row_buffer;
+void rows_put_function(const struct rows_function *f, struct row_buffer *ret);
+void rows_put_frame(const struct rows_frame *f, struct row_buffer *ret);
 
 #endif

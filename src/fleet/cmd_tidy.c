@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "cli/arg.h"
 #include "cli/command.h"
+#include "cli/fleet.h"
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "fleet/store_url.h"
@@ -117,7 +118,8 @@ static int cmd_tidy(const struct settings *s)
 const struct command tidy_command = {
 	.name = "tidy",
 	.group = COMMANDS_MANY,
-	.summary = "sum up a store's hours, drop its old days",
+	.is_in_fleet = true,
+	.summary = TIDY_SUMMARY,
 	.operands = "URL",
 	.description = description,
 	.options = options,

@@ -1,6 +1,6 @@
 /* push_options.h - options that kin push and kin agent share: what they send, and where to. */
-#ifndef CLI_PUSH_OPTIONS_H
-#define CLI_PUSH_OPTIONS_H
+#ifndef FLEET_PUSH_OPTIONS_H
+#define FLEET_PUSH_OPTIONS_H
 
 #include "cli/settings.h"
 #include "fleet/push.h"

@@ -1,4 +1,4 @@
-/* fleet_export.c - the formats "jsonl", "csv" and "rowbinary": one row for each sum of samples by
+/* rows_export.c - the formats "jsonl", "csv" and "rowbinary": one row for each sum of samples by
  * stack and minute, for databases that read such files (doc/fleet.md).
  *
  * A row is self-contained. Its stack consists of parallel lists, outermost function first. */
@@ -10,9 +10,9 @@
 #include "base/json.h"
 #include "base/map64.h"
 #include "base/num.h"
-#include "fleet/fleet_rows.h"
-#include "fleet/store.h"
 #include "formats/formats.h"
+#include "formats/rows/row_binary.h"
+#include "formats/rows/sum_rows.h"
 
 /* The lists that make up a stack. */
 enum export_list {
@@ -40,7 +40,7 @@ struct exporter {
 	size_t *items[N_LISTS];
 	char *texts;
 	struct sink sink;
-	struct http_bytes bytes; /* the current row in RowBinary */
+	struct row_buffer bytes; /* the current row in RowBinary */
 };
 
 struct export_row {
@@ -199,7 +199,7 @@ static void put_csv(struct exporter *e, const struct export_row *r)
 
 static void put_rowbinary(struct exporter *e, const struct export_row *r)
 {
-	struct http_bytes *b = &e->bytes;
+	struct row_buffer *b = &e->bytes;
 	b->n = 0;
 	row_u32(b, r->sum->bucket);
 	row_text(b, r->event->name);

@@ -1,14 +1,14 @@
-/* fleet_rows.c - sums up samples, and computes the ids of the rows they refer to. */
-#include "fleet/fleet_rows.h"
+/* sum_rows.c - sums up samples, and computes the ids of the rows they refer to. */
+#include "formats/rows/sum_rows.h"
 
 #include <string.h>
 
 #include "base/capped.h"
 #include "base/err.h"
 #include "base/map64.h"
-#include "fleet/fleet_rows_hash.h"
-#include "fleet/store.h"
 #include "formats/exported.h"
+#include "formats/rows/row_binary.h"
+#include "formats/rows/rows_hash.h"
 
 enum { NS = 1000000000 };
 
@@ -333,7 +333,7 @@ void rows_done(struct rows *r)
 
 /* ---- as RowBinary ---- */
 
-void rows_put_function(const struct rows_function *f, struct http_bytes *ret)
+void rows_put_function(const struct rows_function *f, struct row_buffer *ret)
 {
 	row_u64(ret, f->id);
 	row_text(ret, f->name);
@@ -346,7 +346,7 @@ void rows_put_function(const struct rows_function *f, struct http_bytes *ret)
 	row_u64(ret, f->address);
 }
 
-void rows_put_frame(const struct rows_frame *f, struct http_bytes *ret)
+void rows_put_frame(const struct rows_frame *f, struct row_buffer *ret)
 {
 	row_u64(ret, f->id);
 	row_u64(ret, f->function);

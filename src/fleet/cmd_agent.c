@@ -21,10 +21,11 @@
 #include "base/folder.h"
 #include "cli/arg.h"
 #include "cli/command.h"
+#include "cli/fleet.h"
 #include "cli/message.h"
-#include "cli/push_options.h"
 #include "cli/sampling.h"
 #include "fleet/push.h"
+#include "fleet/push_options.h"
 #include "fleet/spool.h"
 #include "record/record.h"
 
@@ -424,7 +425,8 @@ static int cmd_agent(const struct settings *s)
 const struct command agent_command = {
 	.name = "agent",
 	.group = COMMANDS_MANY,
-	.summary = "record this machine all the time, at a low rate, into a store",
+	.is_in_fleet = true,
+	.summary = AGENT_SUMMARY,
 	.operands = "URL",
 	.description = description,
 	.options = options,

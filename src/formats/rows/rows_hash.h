@@ -1,11 +1,11 @@
-/* fleet_rows_hash.h - ids of a store's rows: 64-bit hashes of their contents, the same on every
+/* rows_hash.h - ids of a store's rows: 64-bit hashes of their contents, the same on every
  * host.
  *
  * FNV-1a over the bytes, then MurmurHash3's last step, so that all bits depend on all bytes. A
  * string is hashed with its NUL, a number as eight bytes, lowest first. doc/fleet.md lists the
  * fields of each id, for programs that write into a store without kin. */
-#ifndef FLEET_FLEET_ROWS_HASH_H
-#define FLEET_FLEET_ROWS_HASH_H
+#ifndef FORMATS_SUM_ROWS_HASH_H
+#define FORMATS_SUM_ROWS_HASH_H
 
 #include "base/base.h"
 

@@ -1,5 +1,5 @@
 /* push_options.c - options that kin push and kin agent share. */
-#include "cli/push_options.h"
+#include "fleet/push_options.h"
 
 #include <stdlib.h>
 #include <string.h>
