@@ -1,6 +1,6 @@
 #!/bin/sh
 # design.sh ROOT - doc/design.md's list of folders is that of the tree and of test/check/layers, and the files that
-# design.md, CONTRIBUTING.md and README.md name are there.
+# design.md, CONTRIBUTING.md and README.md name are there. doc/ has at most 20 pages, and each begins with whom it is for.
 cd "$1" || exit 1
 . test/lib/tap.sh
 
@@ -37,6 +37,11 @@ for page in doc/design.md CONTRIBUTING.md README.md doc/unwind.md test/README.md
 		check "$page: $path is there" is_there "$path"
 	done
 done
+says_for_whom() { sed -n 3,4p "$1" | grep -q '^For ' || { sed -n 3,4p "$1"; return 1; }; }
+for page in doc/*.md; do
+	check "$page says whom it is for" says_for_whom "$page"
+done
+check 'doc/ has at most 20 pages' [ "$(ls doc/*.md doc/*.1 | wc -l)" -le 20 ]
 for page in doc/design.md CONTRIBUTING.md; do
 	for path in $(short_names_in "$page"); do
 		check "$page: $path is there" is_below_src "$path"
