@@ -106,12 +106,12 @@ class Profile:
     @property
     def warnings(self):
         """Oddities of the data: a list of sentences."""
-        return _library.sentences(self._handle, 'warning')
+        return _library.remarks(self._handle, _library.WARNING)
 
     @property
     def doubts(self):
         """Reasons not to rely on the data: a list of sentences."""
-        return _library.sentences(self._handle, 'doubt')
+        return _library.remarks(self._handle, _library.DOUBT)
 
     def report(self, name, **options):
         """Makes a report: a Table. Options: the members of struct kin_report_opts (columns, sort, subjects, min_share, by

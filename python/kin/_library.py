@@ -52,7 +52,8 @@ class OpenOpts(Structure):
                        'symfs:s kallsyms:s details:b trace_fields:b branches:b branches_if_recorded:b for_writing:b '
                        'no_names:b no_inlines:b debuginfod:p cpu_state:b no_callers:b no_times:b by_function:b ranks:l '
                        'sum_ranks:b one_by_one:b with_hooks:b seen_only:b no_hooks_note:b '
-                       'stacks_as_recorded:b not_sampled:b not_sampled_all:b own:e own_dirs:l foreign_dirs:l reserve_heap:b counters:b')
+                       'stacks_as_recorded:b not_sampled:b not_sampled_all:b own:e own_dirs:l foreign_dirs:l reserve_heap:b counters:b '
+                       'findings:b')
 
 
 class HistsOpts(Structure):
@@ -162,9 +163,9 @@ declare(None, 'error_free profile_free table_free samples_free table_rewind', c_
 declare(c_void_p, 'profile_open', POINTER(c_char_p), c_size_t, POINTER(OpenOpts), POINTER(c_void_p))
 declare(c_bool, 'profile_is_sampled', c_void_p)
 declare(c_uint32, 'profile_file_mode', c_void_p)
-declare(c_size_t, 'profile_n_warnings profile_n_doubts table_n_notes table_n_properties table_n_columns samples_n_stacks',
-        c_void_p)
-declare(c_char_p, 'profile_warning_at profile_doubt_at table_note_at', c_void_p, c_size_t)
+declare(c_size_t, 'table_n_notes table_n_properties table_n_columns samples_n_stacks', c_void_p)
+declare(c_char_p, 'profile_remark', c_void_p, c_int, POINTER(c_size_t))
+declare(c_char_p, 'table_note_at', c_void_p, c_size_t)
 declare(c_void_p, 'report', c_void_p, c_char_p, POINTER(ReportOpts), POINTER(c_void_p))
 declare(c_void_p, 'diff', c_void_p, c_void_p, POINTER(DiffOpts), POINTER(c_void_p))
 declare(c_char_p, 'table_name table_title', c_void_p)
@@ -271,9 +272,12 @@ def is_sampled(handle):
     return LIB.kin_profile_is_sampled(is_open(handle))
 
 
-def sentences(handle, what):
-    n, at = getattr(LIB, f'kin_profile_n_{what}s'), getattr(LIB, f'kin_profile_{what}_at')
-    return [text_of(at(handle, i)) for i in range(n(is_open(handle)))]
+WARNING, DOUBT = 1, 2  # enum kin_remark
+
+
+def remarks(handle, kind):
+    handle, i = is_open(handle), c_size_t(0)
+    return [text_of(text) for text in iter(lambda: LIB.kin_profile_remark(handle, kind, ctypes.byref(i)), None)]
 
 
 def formats():

@@ -151,6 +151,21 @@ def example(tap, path):
            'doc/examples/slowest.py', done.stdout + done.stderr)
 
 
+def remarks(tap, kin, path):
+    """Doubts are those of damaged data, and what is sound has none."""
+    with kin.open(path) as sound:
+        tap.ok(sound.warnings == [] and sound.doubts == [], 'no remarks on sound data', f'{sound.warnings} {sound.doubts}')
+    bare = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'fuzz', 'corpus', 'kin')
+    said = []
+    for name in sorted(os.listdir(bare)):
+        try:
+            with kin.open(os.path.join(bare, name)) as p:
+                said += p.doubts
+        except kin.Error:
+            pass
+    tap.ok(said and all(isinstance(x, str) and x for x in said), 'doubts are sentences', said)
+
+
 def main():
     from tap import Tap
     tap = Tap()
@@ -166,6 +181,7 @@ def main():
         samples(tap, kin, path)
         errors(tap, kin, path)
         exports(tap, kin, path)
+        remarks(tap, kin, path)
         frames(tap, kin, path)
         example(tap, path)
     return tap.done()
