@@ -135,7 +135,9 @@ static size_t code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 		return made_code(d, made, addr, ret, size);
 	const struct perf_object *o = with_table(d->p, m.object);
 	const uint8_t *at =
-		o->file ? object_code(o->file, addr - perf_object_bias(d->p, &m, addr), &n) : NULL;
+		o->file ? object_code_part(o->file, addr - perf_object_bias(d->p, &m, addr), size,
+					   &n)
+			: NULL;
 	return copy_code(at, n, ret, size);
 }
 
