@@ -424,9 +424,19 @@ void report_describe(const struct report_input *in, struct kin_table *t)
 			cell_text("times that went through calls are apportioned by call counts"));
 }
 
+/* Own code that calls no other has no callees once the code of others is folded into it. */
+static bool is_folded(const struct samples *s)
+{
+	size_t i = 0;
+	while (i < s->n_frames && !s->frames[i].paid_for)
+		i++;
+	return i < s->n_frames;
+}
+
 void report_note_chainless(const struct report_input *in, struct kin_table *t)
 {
-	if (!samples_have_callers(&in->profile->samples))
+	const struct samples *s = &in->profile->samples;
+	if (!samples_have_callers(s) && !is_folded(s))
 		table_note(t, "the samples have no call chains: of callees only inlined functions "
 			      "are known");
 }

@@ -59,6 +59,7 @@ CALLED int sorts(int n)
 }
 int main(void) { return printf("%u %u %d\n", inlines(300000), calls(200000), sorts(200000)) < 0; }
 '''
+LONE = '#include "lib.h"\nCALLED unsigned id(unsigned x) { return x; }\nint main(void) { return each(id, 300000) == 1; }\n'
 OWN = {'inlines', 'calls', 'sorts', 'back', 'order', 'main'}
 
 
@@ -101,6 +102,8 @@ class Test:
         ok('return each(back, n);' in page, 'lines have their text')
         page = self.run(self.kin, 'report', '--own=no', 'own.kin')
         ok('Paid for' not in page and 'Lines of own' not in page, '--own=no shows all')
+        page = self.run(self.kin, 'report', 'lone.kin', self.foreign)
+        ok('main' in page and 'no call chains' not in page, 'own code that calls none of its own has stacks', page)
         rules = self.run(self.kin, 'info', 'own.kin', self.foreign)
         ok(self.foreign in rules and 'own code' in rules, 'info has the rules')
         return self.tap.done()
@@ -112,10 +115,11 @@ def main():
         os.mkdir(os.path.join(folder, 'lib'))
         with open(os.path.join(folder, 'lib', 'lib.h'), 'w') as f:
             f.write(HEADER)
-        with open(os.path.join(folder, 'own.c'), 'w') as f:
-            f.write(PROGRAM)
-        t.run('gcc', '-g', '-O2', '-fno-optimize-sibling-calls', '-Ilib', 'own.c', '-o', 'own')
-        t.run(t.kin, 'record', '-o', 'own.kin', './own')
+        for name, text in (('own', PROGRAM), ('lone', LONE)):
+            with open(os.path.join(folder, name + '.c'), 'w') as f:
+                f.write(text)
+            t.run('gcc', '-g', '-O2', '-fno-optimize-sibling-calls', '-Ilib', name + '.c', '-o', name)
+            t.run(t.kin, 'record', '-o', name + '.kin', './' + name)
         return t.check()
 
 
