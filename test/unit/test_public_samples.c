@@ -174,8 +174,8 @@ static void the_table_of_formats_says_what_they_can(void)
 	size_t n = 0;
 	for (; (f = kin_format_at(n)); n++) {
 		const struct format *of = all_formats[n];
-		bool is_read = (of->read && of->recognise) || (of->fetch && of->is_named);
-		OK(f->is_read == is_read);
+		/* a store has a name and is fetched, by kin-fleet alone */
+		OK(f->is_read == (of->read && of->recognise));
 		OK(f->is_written == (of->write != NULL));
 		OK(*f->name && *f->what && format_find(f->name) == of);
 	}

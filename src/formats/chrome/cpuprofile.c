@@ -640,8 +640,8 @@ static bool cpuprofile_recognise(struct bytes head, const struct input_opts *o)
 
 const struct format cpuprofile_format = {
 	.about = { .name = "cpuprofile",
-		   .what = "profiles of VS Code, Chrome's DevTools, node --cpu-prof and "
-			   "--heap-prof, also in traces",
+		   .what = "profiles of VS Code, Chrome's DevTools and node, of time and of "
+			   "memory, also in traces",
 		   .endings = (const char *const[]){ ".cpuprofile", ".heapprofile", NULL },
 		   .is_read = true,
 		   .is_written = true },
