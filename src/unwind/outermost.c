@@ -22,6 +22,7 @@ enum {
 
 enum kind {
 	START,     /* nobody called it */
+	NO_CALLER, /* the same, and its call-frame information does not say so */
 	PASSES_ON, /* the same, and it jumps to another that calls the program */
 	OF_MUSL,   /* the same, if the C library is musl: others may use the name as well */
 	BEGINS,    /* its calls are made on a stack that begins with it */
@@ -47,7 +48,7 @@ static const struct {
 	const char *name;
 	enum kind kind;
 } go_names[] = {
-	{ "runtime.goexit", START },         { "runtime.rt0_go", BEGINS },
+	{ "runtime.goexit", NO_CALLER },     { "runtime.rt0_go", BEGINS },
 	{ "runtime.clone", BEGINS },         { "runtime.mcall", SWITCHES },
 	{ "runtime.morestack", SWITCHES },   { "runtime.systemstack", SWITCHES },
 	{ "runtime.cgocallback", SWITCHES },
@@ -186,7 +187,8 @@ static void add_functions(struct search *s, struct outermost *ret)
 		if (x->kind == SWITCHES || x->kind == BEGINS)
 			add_returns(s, x, ret);
 		else if (x->kind != OF_MUSL || s->is_musl)
-			vec_push(ret, ((struct outermost_range){ x->low, x->high, false }));
+			vec_push(ret, ((struct outermost_range){ x->low, x->high,
+								 x->kind == NO_CALLER }));
 	}
 }
 

@@ -1398,6 +1398,8 @@ def test_go(tap, box):
     # While it switches stacks itself, an interrupt may be all that is below it.
     tap.ok(on_system and not any(re.search(r';\[cut\];runtime.systemstack[^;]*;(runtime|main)\.', line) for line in on_system),
            'stacks of a program in Go are complete, on its system stacks, too', built.err + p.err + folded)
+    tap.ok(sampled(p.err)[1] > 95 and re.search(r';runtime.goexit(\.abi0)?;runtime.main;main.main', folded),
+           '... and begin where goroutines do', p.err + folded)
     names = {re.sub(r'\.abi0$', '', line.split(' ', 2)[2]) for line in box.run('nm', 'small').out.splitlines()}
     for flags in ([], ['-buildmode=pie']):
         what = ', position-independent' if flags else ''

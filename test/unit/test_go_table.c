@@ -202,6 +202,13 @@ static void test_rows(void)
 	OK_STR(row_at(u, 0x67), "outermost"); /* but what it then calls is on another stack */
 	OK_STR(row_at(u, 0x80), "none");      /* C */
 	unwind_table_free(u);
+	struct outermost o = { 0 };
+	size_t whole = 0;
+	outermost_find(&file, &o);
+	for (size_t i = 0; i < o.n; i++) /* which .debug_frame gives a caller */
+		whole += o.at[i].overrides && o.at[i].low == 0x401040 && o.at[i].high == 0x401050;
+	OK(whole == 1);
+	vec_free(&o);
 	file.machine = &machine_aarch64;
 	u = unwind_table_of(&file, NULL, 0);
 	OK_STR(row_at(u, 0), "sp+0 return in register+0");
