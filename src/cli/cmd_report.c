@@ -235,6 +235,16 @@ static size_t print_finding(const struct kin_table *t, const struct kin_row *row
 	return lines;
 }
 
+/* On a narrow screen a third for them and for hints: the rows are to be seen, too. */
+static size_t lines_for_findings(const struct kin_profile *profile, const struct document *d)
+{
+	enum { ONE = 4 }; /* lines of a finding, with its heading */
+	if (!is_narrow(d->out) || !d->out->lines)
+		return SIZE_MAX;
+	size_t third = d->out->lines / 3, hints = run_hint_lines(d->s, profile);
+	return third > hints + ONE ? third - hints : 0;
+}
+
 /* What stands out, above the page: worst first, with the command that shows more. */
 static struct kin_error *print_findings(struct kin_profile *profile, struct document *d)
 {
@@ -247,8 +257,7 @@ static struct kin_error *print_findings(struct kin_profile *profile, struct docu
 	if (err)
 		return err;
 	kin_table_rewind(t);
-	/* On a narrow screen the first ones take a third: the rows are to be seen, too. */
-	size_t room = is_narrow(d->out) && d->out->lines ? d->out->lines / 3 : SIZE_MAX;
+	size_t room = lines_for_findings(profile, d);
 	for (; n < KIN_FINDINGS_MOST && d->above < room && kin_table_next(t, &row); n++) {
 		if (!n)
 			fputs("Findings\n", d->out->stream);
