@@ -1315,13 +1315,15 @@ HANDLER = """
 #include <unistd.h>
 static volatile unsigned long sink;
 __attribute__((noipa)) void spin(long n) { while (n--) sink++; }
-__attribute__((noipa)) void handles(int s) { spin(3000000); sink += (unsigned long)s; }
+static unsigned next = 1;
+static long some(void) { return (long)((next = next * 1664525 + 1013904223) >> 9); } /* out of step with the kernel's tick */
+__attribute__((noipa)) void handles(int s) { spin(some()); sink += (unsigned long)s; }
 __attribute__((noipa)) void works(long n) { spin(n); kill(getpid(), SIGUSR1); sink++; }
 int main(void)
 {
     signal(SIGUSR1, handles);
     for (int i = 0; i < 40; i++)
-        works(3000000);
+        works(some());
 }
 """
 

@@ -247,7 +247,7 @@ def check_lying(lab, tap):
         lab.run(lab.kin, *start, '-q', '-o', 'lying.kin', lab.build('lying', '.' + tool, *flags))
         stacks = [line.rsplit(' ', 1)[0].split(';') for line in lab.run(lab.kin, 'script', '--folded', 'lying.kin').stdout.splitlines()]
         lying = [stack for stack in stacks if 'lying' in stack]
-        tap.ok(lying and all('[cut];lying;' in ';'.join(stack) for stack in lying),
+        tap.ok(lying and all('[cut];lying;' in ';'.join(stack) + ';' for stack in lying),
                f'wrong call-frame information: no caller that did not call, kin {tool}', lying)
         tap.ok(any('main;other;leaf' in ';'.join(stack) for stack in stacks), f'a call that was made stays, kin {tool}', stacks)
         said = lab.run(lab.kin, 'info', '--strict', 'lying.kin', check=False)
