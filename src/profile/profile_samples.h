@@ -31,11 +31,11 @@ enum frame_flags {
 	 * outermost frame's missing caller, MARK_GUESSED between the last certain frame and its
 	 * guessed caller, MARK_INTERRUPTED in place of the code that an interrupt interrupted. */
 	FRAME_MARK = 64,
-	FRAME_HOOK = 128,   /* code of the runtime that counts calls (hooks.h) */
+	FRAME_HOOK = 128,      /* code of the runtime that counts calls (hooks.h) */
+	FRAME_TAIL_CALL = 256, /* put back: `addr` is that of the jump by which it ended */
 	FRAME_SIGNAL = 512, /* code by which a signal's handler returns: its caller was interrupted,
 			       and no return address */
-	FRAME_TAIL_CALL = 256, /* put back: `addr` is that of the jump by which it ended */
-	FRAME_FOREIGN = 512, /* code of others, judged when the frame got its name (live/fade.h) */
+	FRAME_FOREIGN = 1024, /* code of others, judged when the frame got its name (live/fade.h) */
 };
 #define MARK_CUT         "[cut]"
 #define MARK_GUESSED     "[guessed]"
