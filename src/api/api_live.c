@@ -181,7 +181,8 @@ struct kin_profile *kin_live_own(struct kin_live *l, enum kin_own how)
 		profile_of_data(fade(l->last->data, 1, NULL, &l->names), &l->naming);
 	if (own->data->samples.n)
 		profile_judge_code(own, &o);
-	if (own->own)
+	own->is_live = true;
+	if (own->is_folded)
 		return own;
 	kin_profile_free(own);
 	return NULL;

@@ -238,8 +238,10 @@ static void finish_page(struct browser *b, struct page_job *j)
 	struct flame_view *v = &here(b)->flame;
 	v->names = b->names;
 	b->event = j->event;
-	if (j->what == FUNCTIONS && b->opts->measured)
-		b->measured = b->opts->measured(b->opts->arg, j->page.event);
+	if (b->opts->measured)
+		b->measured = b->opts->measured(b->opts->arg, j->what == FUNCTIONS
+								      ? j->page.event
+								      : b->chosen_event);
 	if (j->what == FUNCTIONS && b->measured.cores > 0)
 		page_add_cores(&j->page, b->measured.cores);
 	if (j->what == FUNCTIONS || j->what == CHANGES)

@@ -1209,6 +1209,7 @@ static void test_second_range(void)
 	OK_STR(text,
 	       "the data covers addresses 0x500000-0x501000, laid has 0x400000-0x403000: it was "
 	       "written by another program, or by another build of this one\n");
+	free(text);
 	done(&x);
 }
 
