@@ -70,37 +70,6 @@ static bool read_plain(struct perf *p, struct bytes b)
 
 /* ---- FILE2: messages of protocol buffers ---- */
 
-struct message_field {
-	uint32_t number;
-	uint64_t value;
-	struct bytes bytes;
-};
-
-static bool next_field(struct bytes *b, struct message_field *ret)
-{
-	if (b->failed || !bytes_left(b))
-		return false;
-	uint64_t tag = bytes_uleb(b);
-	*ret = (struct message_field){ .number = (uint32_t)(tag >> 3) };
-	switch (tag & 7) {
-	case PROTO_VARINT:
-		ret->value = bytes_uleb(b);
-		break;
-	case PROTO_64BIT:
-		ret->value = bytes_u64(b);
-		break;
-	case PROTO_BYTES:
-		ret->bytes = bytes_take(b, bytes_uleb(b));
-		break;
-	case PROTO_32BIT:
-		ret->value = bytes_u32(b);
-		break;
-	default:
-		b->failed = true;
-	}
-	return !b->failed;
-}
-
 static const char *text_of(struct perf *p, struct bytes b)
 {
 	size_t n = strnlen((const char *)b.pos, bytes_left(&b));
@@ -110,10 +79,10 @@ static const char *text_of(struct perf *p, struct bytes b)
 static bool read_function(struct perf *p, struct perf_symbols *s, struct bytes b)
 {
 	enum { ADDR = 1, SIZE, NAME };
-	struct message_field f, name = { 0 };
+	struct proto_field f, name = { 0 };
 	uint64_t addr = 0, size = 0;
 
-	while (next_field(&b, &f)) {
+	while (proto_next(&b, &f)) {
 		addr = f.number == ADDR ? f.value : addr;
 		size = f.number == SIZE ? f.value : size;
 		name = f.number == NAME ? f : name;
@@ -128,10 +97,10 @@ static bool read_message(struct perf *p, struct bytes b)
 	enum { PATH = 1, KIND, ADDR, FUNCTION, ELF = 6 };
 	struct perf_symbols s = { .offset = NOT_SAID };
 	const char *path = "";
-	struct message_field f, inner;
+	struct proto_field f, inner;
 	bool fits = true;
 
-	while (next_field(&b, &f)) {
+	while (proto_next(&b, &f)) {
 		if (f.number == PATH && f.bytes.pos)
 			path = text_of(p, f.bytes);
 		else if (f.number == KIND)
@@ -141,7 +110,7 @@ static bool read_message(struct perf *p, struct bytes b)
 		else if (f.number == FUNCTION && f.bytes.pos)
 			fits &= read_function(p, &s, f.bytes);
 		else if (f.number == ELF && f.bytes.pos) /* an offset of 0 is left out */
-			s.offset = next_field(&f.bytes, &inner) ? inner.value : 0;
+			s.offset = proto_next(&f.bytes, &inner) ? inner.value : 0;
 	}
 	add_file(p, path, &s);
 	return fits && !b.failed;

@@ -61,41 +61,7 @@ struct pprof_reader {
  * inlined functions each time. Real files have about one frame in two bytes. */
 enum { FRAMES_PER_BYTE = 4, FEW_FRAMES = 1 << 16 };
 
-/* ---- protobuf ---- */
-
-struct pprof_field {
-	uint32_t number;
-	enum proto_wire wire;
-	uint64_t value;     /* a number */
-	struct bytes bytes; /* PROTO_BYTES */
-};
-
-/* False at the end, or if the message is damaged. */
-static bool next_field(struct bytes *b, struct pprof_field *ret)
-{
-	if (!bytes_left(b))
-		return false;
-	uint64_t key = bytes_uleb(b);
-	*ret = (struct pprof_field){ .number = (uint32_t)(key >> 3),
-				     .wire = (enum proto_wire)(key & 7) };
-	switch (ret->wire) {
-	case PROTO_VARINT:
-		ret->value = bytes_uleb(b);
-		break;
-	case PROTO_64BIT:
-		ret->value = bytes_u64(b);
-		break;
-	case PROTO_32BIT:
-		ret->value = bytes_u32(b);
-		break;
-	case PROTO_BYTES:
-		ret->bytes = bytes_take(b, bytes_uleb(b));
-		break;
-	default:
-		bytes_fail(b);
-	}
-	return !b->failed;
-}
+/* ---- messages ---- */
 
 /* Checks a message that must be whole: an error in it is an error of the file. */
 static void end(struct pprof_reader *r, const struct bytes *message)
@@ -154,7 +120,7 @@ static void add_text(struct pprof_reader *r, struct bytes b)
 static void read_type(struct pprof_reader *r, struct bytes b)
 {
 	struct value_type t = { .scale = 1 };
-	for (struct pprof_field f; next_field(&b, &f);) {
+	for (struct proto_field f; proto_next(&b, &f);) {
 		if (f.number == TYPE_NAME)
 			t.name = f.value;
 		if (f.number == TYPE_UNIT)
@@ -167,7 +133,7 @@ static void read_type(struct pprof_reader *r, struct bytes b)
 static uint64_t read_type_name(struct pprof_reader *r, struct bytes b)
 {
 	uint64_t name = 0;
-	for (struct pprof_field f; next_field(&b, &f);)
+	for (struct proto_field f; proto_next(&b, &f);)
 		if (f.number == TYPE_NAME)
 			name = f.value;
 	end(r, &b);
@@ -177,7 +143,7 @@ static uint64_t read_type_name(struct pprof_reader *r, struct bytes b)
 static void read_function(struct pprof_reader *r, struct bytes b)
 {
 	uint64_t id = 0, name = 0, linkage = 0;
-	for (struct pprof_field f; next_field(&b, &f);) {
+	for (struct proto_field f; proto_next(&b, &f);) {
 		if (f.number == FUNCTION_ID)
 			id = f.value;
 		if (f.number == FUNCTION_NAME)
@@ -194,7 +160,7 @@ static void read_location(struct pprof_reader *r, struct bytes b)
 {
 	struct location l = { .lines = b };
 	uint64_t id = 0;
-	for (struct pprof_field f; next_field(&b, &f);) {
+	for (struct proto_field f; proto_next(&b, &f);) {
 		if (f.number == LOCATION_ID)
 			id = f.value;
 		if (f.number == LOCATION_MAPPING)
@@ -223,7 +189,7 @@ static void read_mapping(struct pprof_reader *r, struct bytes b)
 {
 	uint64_t id = 0, file = 0, build_id = 0;
 	struct pprof_mapping m = { 0 };
-	for (struct pprof_field f; next_field(&b, &f);) {
+	for (struct proto_field f; proto_next(&b, &f);) {
 		if (f.number == MAPPING_ID)
 			id = f.value;
 		if (f.number == MAPPING_FILE)
@@ -254,7 +220,7 @@ static void read_numbers(struct pprof_reader *r)
 {
 	struct bytes b = r->all;
 	bool seen[PROFILE_PERIOD + 1] = { false };
-	for (struct pprof_field f; next_field(&b, &f);) {
+	for (struct proto_field f; proto_next(&b, &f);) {
 		if (is_single(f.number)) {
 			r->is_several |= seen[f.number];
 			seen[f.number] = true;
@@ -277,7 +243,7 @@ static void read_tables(struct pprof_reader *r)
 {
 	struct bytes b = r->all;
 	b.failed = false;
-	for (struct pprof_field f; next_field(&b, &f);) {
+	for (struct proto_field f; proto_next(&b, &f);) {
 		if (f.wire != PROTO_BYTES)
 			continue;
 		if (f.number == PROFILE_FUNCTION)
@@ -358,7 +324,7 @@ static void add_events(struct pprof_reader *r)
 static uint64_t function_of_line(struct pprof_reader *r, struct bytes b)
 {
 	uint64_t function = 0;
-	for (struct pprof_field f; next_field(&b, &f);)
+	for (struct proto_field f; proto_next(&b, &f);)
 		if (f.number == LINE_FUNCTION)
 			function = f.value;
 	end(r, &b);
@@ -377,7 +343,7 @@ static void make_frames(struct pprof_reader *r, struct location *l)
 	struct bytes b = l->lines;
 	l->first = (uint32_t)r->frames.n;
 	r->names.n = 0;
-	for (struct pprof_field f; next_field(&b, &f);)
+	for (struct proto_field f; proto_next(&b, &f);)
 		if (f.number == LOCATION_LINE && f.wire == PROTO_BYTES)
 			vec_push(&r->names, add_string(r, function_of_line(r, f.bytes)));
 	for (size_t i = 0; i < r->names.n; i++) {
@@ -422,7 +388,7 @@ static void read_rank(struct pprof_reader *r, uint64_t text, struct task *t)
 static void read_label(struct pprof_reader *r, struct bytes b, struct task *t)
 {
 	uint64_t key = 0, label = 0, number = 0;
-	for (struct pprof_field f; next_field(&b, &f);) {
+	for (struct proto_field f; proto_next(&b, &f);) {
 		if (f.number == LABEL_KEY)
 			key = f.value;
 		if (f.number == LABEL_TEXT)
@@ -445,7 +411,7 @@ static void read_label(struct pprof_reader *r, struct bytes b, struct task *t)
 }
 
 /* Reads one number, or several packed ones. */
-static void add_numbers(struct pprof_reader *r, const struct pprof_field *f, bool values)
+static void add_numbers(struct pprof_reader *r, const struct proto_field *f, bool values)
 {
 	struct bytes b = f->bytes;
 	if (f->wire != PROTO_BYTES) {
@@ -502,7 +468,7 @@ static void read_sample(struct pprof_reader *r, struct bytes b)
 	struct task task = { 0 };
 	stackid stack = 0;
 	r->path.n = r->values.n = 0;
-	for (struct pprof_field f; next_field(&b, &f);) {
+	for (struct proto_field f; proto_next(&b, &f);) {
 		if (f.number == SAMPLE_LOCATION || f.number == SAMPLE_VALUE)
 			add_numbers(r, &f, f.number == SAMPLE_VALUE);
 		else if (f.number == SAMPLE_LABEL && f.wire == PROTO_BYTES)
@@ -523,7 +489,7 @@ static void read_samples(struct pprof_reader *r)
 {
 	struct bytes b = r->all;
 	b.failed = false;
-	for (struct pprof_field f; next_field(&b, &f);)
+	for (struct proto_field f; proto_next(&b, &f);)
 		if (f.number == PROFILE_SAMPLE && f.wire == PROTO_BYTES)
 			read_sample(r, f.bytes);
 }
@@ -588,7 +554,7 @@ struct kin_error *pprof_read(struct bytes all, const struct input_opts *o,
 static bool is_type(struct bytes b)
 {
 	size_t n = 0;
-	for (struct pprof_field f; next_field(&b, &f); n++)
+	for (struct proto_field f; proto_next(&b, &f); n++)
 		if (f.number > TYPE_UNIT || f.wire != PROTO_VARINT || f.value > INT32_MAX)
 			return false;
 	return n && !b.failed;
@@ -598,7 +564,7 @@ static bool is_type(struct bytes b)
  * them. */
 static bool begins_so(struct bytes b)
 {
-	for (struct pprof_field f; next_field(&b, &f);) {
+	for (struct proto_field f; proto_next(&b, &f);) {
 		if (f.number == PROFILE_SAMPLE_TYPE && f.wire == PROTO_BYTES)
 			return is_type(f.bytes);
 		bool is_period = f.number == PROFILE_PERIOD_TYPE && f.wire == PROTO_BYTES;
