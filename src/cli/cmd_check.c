@@ -483,6 +483,17 @@ static struct kin_table *table_of(struct kin_profile *p, const char *report,
 	return ret;
 }
 
+/* How the newer data is opened. */
+static struct kin_open_opts opts_of_newer(const struct gate_check *k)
+{
+	return (struct kin_open_opts){ .size = sizeof(struct kin_open_opts),
+				       .executable = k->sides->program[SIDE_AFTER],
+				       .debug_dir = k->s->debug_dir,
+				       .debuginfod = fetching_servers(k->s->fetching),
+				       .symfs = k->s->symfs,
+				       .demangle = k->s->demangle };
+}
+
 /* Finds locations with the last recording. Without debug information there are none, which is no
  * error. */
 static void find_lines(struct gate_check *k, const struct finding_names *names)
@@ -490,12 +501,7 @@ static void find_lines(struct gate_check *k, const struct finding_names *names)
 	static const char *const of_functions[] = { "name", "object", NULL };
 	static const char *const of_lines[] = { "name", "object", "path", "line", "calls", NULL };
 	const struct string_list *after = &k->sides->of[SIDE_AFTER];
-	struct kin_open_opts how = { .size = sizeof(how),
-				     .executable = k->sides->program[SIDE_AFTER],
-				     .debug_dir = k->s->debug_dir,
-				     .debuginfod = fetching_servers(k->s->fetching),
-				     .symfs = k->s->symfs,
-				     .demangle = k->s->demangle };
+	struct kin_open_opts how = opts_of_newer(k);
 	struct kin_profile *p = NULL;
 	kin_error_free(kin_profile_open(&after->at.at[after->at.n - 1], 1, &how, &p));
 	struct kin_table *functions = table_of(p, "flat", of_functions);
@@ -544,15 +550,10 @@ static void check_standing_out(struct gate_check *k)
 {
 	static const char *const columns[] = { "kind", "text", "function", NULL };
 	const struct string_list *after = &k->sides->of[SIDE_AFTER];
-	struct kin_open_opts how = { .size = sizeof(how),
-				     .executable = k->sides->program[SIDE_AFTER],
-				     .debug_dir = k->s->debug_dir,
-				     .debuginfod = fetching_servers(k->s->fetching),
-				     .symfs = k->s->symfs,
-				     .demangle = k->s->demangle,
-				     .own_dirs = string_list(&k->s->own_dirs),
-				     .foreign_dirs = string_list(&k->s->foreign_dirs),
-				     .findings = true };
+	struct kin_open_opts how = opts_of_newer(k);
+	how.own_dirs = string_list(&k->s->own_dirs);
+	how.foreign_dirs = string_list(&k->s->foreign_dirs);
+	how.findings = true;
 	struct kin_profile *p = NULL;
 	struct kin_row row;
 	struct kin_error *err = kin_profile_open(string_list(after), after->at.n, &how, &p);

@@ -15,6 +15,31 @@
 
 #define DEMANGLE_STYLES "tidy auto none gnu-v3 rust dlang java gnat"
 
+/* Where names come from, and what is taken off: of groups of input. */
+#define DEBUG_FILE_ROWS                                                                            \
+	{ OPT_FIELD,                                                                               \
+	  0,                                                                                       \
+	  "debug-dir",                                                                             \
+	  "DIRECTORY",                                                                             \
+	  "directory of separate debug files, instead of /usr/lib/debug",                          \
+	  NULL,                                                                                    \
+	  COMPLETE_DIRECTORY,                                                                      \
+	  OPT_SETS(struct settings, debug_dir) },                                                  \
+		{ OPT_DEBUGINFOD, 0, "debuginfod", NULL,                                           \
+		  "ask the distribution's servers (/etc/debuginfod/*.urls) for debug files, "      \
+		  "programs "                                                                      \
+		  "and sources that are not here, unless DEBUGINFOD_URLS names others; always: "   \
+		  "debuginfod.system = true in ~/.kinconfig" },                                    \
+		{ OPT_NO_DEBUGINFOD, 0, "no-debuginfod", NULL,                                     \
+		  "do not ask servers, those in DEBUGINFOD_URLS neither" },                        \
+	{                                                                                          \
+		OPT_FIELD, 0, "with-hooks", NULL,                                                  \
+			"leave in the time that counting calls took (of kin run on a program "     \
+			"built with "                                                              \
+			"-pg); otherwise it is taken off, and said to be",                         \
+			OPT_SETS(struct settings, with_hooks)                                      \
+	}
+
 const struct opt_group input_options = {
 	"Input",
 	(const struct opt[]){
@@ -32,20 +57,7 @@ const struct opt_group input_options = {
 		{ OPT_FIELD, 0, "symfs", "DIRECTORY",
 		  "look for programs and libraries of a recording below this directory", NULL,
 		  COMPLETE_DIRECTORY, OPT_SETS(struct settings, symfs) },
-		{ OPT_FIELD, 0, "debug-dir", "DIRECTORY",
-		  "directory of separate debug files, instead of /usr/lib/debug", NULL,
-		  COMPLETE_DIRECTORY, OPT_SETS(struct settings, debug_dir) },
-		{ OPT_DEBUGINFOD, 0, "debuginfod", NULL,
-		  "ask the distribution's servers (/etc/debuginfod/*.urls) for debug files, "
-		  "programs "
-		  "and sources that are not here, unless DEBUGINFOD_URLS names others; always: "
-		  "debuginfod.system = true in ~/.kinconfig" },
-		{ OPT_NO_DEBUGINFOD, 0, "no-debuginfod", NULL,
-		  "do not ask servers, those in DEBUGINFOD_URLS neither" },
-		{ OPT_FIELD, 0, "with-hooks", NULL,
-		  "leave in the time that counting calls took (of kin run on a program built with "
-		  "-pg); otherwise it is taken off, and said to be",
-		  OPT_SETS(struct settings, with_hooks) },
+		DEBUG_FILE_ROWS,
 		{ OPT_FIELD, 0, "strict", NULL,
 		  "exit with an error status after reporting if the data is unreliable: errors or "
 		  "losses while recording, truncated stacks, time without a place, unreadable "
@@ -71,20 +83,7 @@ const struct opt_group recording_options = {
 		  OPT_SETS(struct settings, symfs) },
 		{ OPT_FIELD, 'k', "kallsyms", "FILE", "symbols of the kernel, as in /proc/kallsyms",
 		  NULL, COMPLETE_FILE, OPT_SETS(struct settings, kallsyms) },
-		{ OPT_FIELD, 0, "debug-dir", "DIRECTORY",
-		  "directory of separate debug files, instead of /usr/lib/debug", NULL,
-		  COMPLETE_DIRECTORY, OPT_SETS(struct settings, debug_dir) },
-		{ OPT_DEBUGINFOD, 0, "debuginfod", NULL,
-		  "ask the distribution's servers (/etc/debuginfod/*.urls) for debug files, "
-		  "programs "
-		  "and sources that are not here, unless DEBUGINFOD_URLS names others; always: "
-		  "debuginfod.system = true in ~/.kinconfig" },
-		{ OPT_NO_DEBUGINFOD, 0, "no-debuginfod", NULL,
-		  "do not ask servers, those in DEBUGINFOD_URLS neither" },
-		{ OPT_FIELD, 0, "with-hooks", NULL,
-		  "leave in the time that counting calls took (of kin run on a program built with "
-		  "-pg); otherwise it is taken off, and said to be",
-		  OPT_SETS(struct settings, with_hooks) },
+		DEBUG_FILE_ROWS,
 		{ OPT_FIELD, 0, "strict", NULL,
 		  "exit with an error status after reporting if the data is unreliable; kin help "
 		  "info has the list",
