@@ -141,12 +141,6 @@ static char *title_of(const struct kin_profile *p)
 	return xprintf("%s: %s", program, file);
 }
 
-static bool begins_with_own(enum kin_own requested, struct own_shares shares)
-{
-	bool leads = shares.own >= KIN_OWN_LEADS && shares.folded > 0;
-	return requested == KIN_OWN_ALWAYS || (requested == KIN_OWN_IF_LEADING && leads);
-}
-
 static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_html_opts *opts,
 					FILE *out)
 {
@@ -166,19 +160,20 @@ static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_
 	if (!err)
 		err = make_paths(p, &x);
 	if (!err)
-		err = html_write(out, &(struct html_input){
-					      .title = o.title ? o.title : title,
-					      .tables = x.tables,
-					      .remarks = &p->remarks,
-					      .findings = &findings,
-					      .own = x.own,
-					      .begins_with_own = begins_with_own(o.own, x.own),
-					      .source_url = o.source_url,
-					      .own_code = p->own,
-					      .names = x.names,
-					      .paths = x.paths,
-					      .max_bytes = o.max_bytes ? o.max_bytes : HTML_BYTES,
-					      .min_width = o.max_bytes ? 0 : HTML_MIN_WIDTH });
+		err = html_write(out,
+				 &(struct html_input){
+					 .title = o.title ? o.title : title,
+					 .tables = x.tables,
+					 .remarks = &p->remarks,
+					 .findings = &findings,
+					 .own = x.own,
+					 .begins_with_own = profile_leads_with_own(o.own, x.own),
+					 .source_url = o.source_url,
+					 .own_code = p->own,
+					 .names = x.names,
+					 .paths = x.paths,
+					 .max_bytes = o.max_bytes ? o.max_bytes : HTML_BYTES,
+					 .min_width = o.max_bytes ? 0 : HTML_MIN_WIDTH });
 	parts_done(&x);
 	remarks_free(&findings);
 	free(title);

@@ -170,10 +170,12 @@ struct kin_profile *kin_live_profile(struct kin_live *l, double keep)
 
 struct kin_profile *kin_live_own(struct kin_live *l, enum kin_own how)
 {
-	if (l->last && how == KIN_OWN_NO)
+	if (l->last && how == KIN_OWN_NO) {
 		profile_ref(l->last);
-	if (!l->last || !l->own_code || how == KIN_OWN_NO)
-		return how == KIN_OWN_NO ? l->last : NULL;
+		return l->last;
+	}
+	if (!l->last || !l->own_code)
+		return NULL;
 	const struct kin_open_opts o = { .own = how,
 					 .own_dirs = l->own_dirs,
 					 .foreign_dirs = l->foreign_dirs };

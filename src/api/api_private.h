@@ -103,6 +103,8 @@ MUST_CHECK struct kin_error *profile_read(struct kin_profile *p, const char *con
 /* Adds warnings and doubts about the data, by itself and in comparison with its program. */
 void profile_check_data(struct kin_profile *p);
 void profile_check_program(struct kin_profile *p);
+/* Whether the code of others is folded, by what was asked for and by how much own code there is. */
+bool profile_leads_with_own(enum kin_own requested, struct own_shares share);
 /* Looks for what stands out, which the fold would hide, and folds the code of others: as `o` says
  * in `own`, `findings` and the directories. */
 void profile_judge_code(struct kin_profile *p, const struct kin_open_opts *o);

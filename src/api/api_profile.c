@@ -781,6 +781,12 @@ static bool is_own(void *fold, frameid frame, size_t depth)
 
 static const char *producer(void *fold, frameid frame) { return own_fold_producer(fold, frame); }
 
+bool profile_leads_with_own(enum kin_own requested, struct own_shares share)
+{
+	bool leads = share.own >= KIN_OWN_LEADS && share.folded > 0;
+	return requested == KIN_OWN_ALWAYS || (requested == KIN_OWN_IF_LEADING && leads);
+}
+
 void profile_judge_code(struct kin_profile *p, const struct kin_open_opts *o)
 {
 	const struct own_dirs dirs = { o->own_dirs, o->foreign_dirs };
@@ -795,8 +801,7 @@ void profile_judge_code(struct kin_profile *p, const struct kin_open_opts *o)
 	if (o->findings)
 		p->findings =
 			findings_new(&(struct findings_input){ p->data, g, is_own, f, producer });
-	bool leads = share.own >= KIN_OWN_LEADS && share.folded > 0;
-	bool folds = o->own == KIN_OWN_ALWAYS || (o->own == KIN_OWN_IF_LEADING && leads);
+	bool folds = profile_leads_with_own(o->own, share);
 	if (o->own == KIN_OWN_EXPLAIN)
 		own_fold_rule(f, event, &p->rulings);
 	profile_hear(p, g); /* of files that were read for this */
