@@ -344,17 +344,31 @@ static int by_weight(const void *l, const void *r)
 	return a->file != b->file ? ORDER(a->file, b->file) : ORDER(a->line, b->line);
 }
 
+/* What own code takes of the main event, with what it calls of others' code: by the innermost own
+ * frame of a stack. To be freed. */
+static uint64_t *frame_weights(const struct profile *p, struct own_fold *own)
+{
+	const struct samples *s = &p->samples;
+	uint64_t *ret = xalloc((s->n_frames + 1) * sizeof(*ret));
+	frameid *owners = xalloc((s->n_stacks + 1) * sizeof(*owners));
+	uint16_t event = samples_event(s);
+	own_fold_owners(own, owners);
+	for (size_t i = 0; i < s->n; i++)
+		if (owners[s->at[i].stack] && s->at[i].event == event)
+			capped_add(&ret[owners[s->at[i].stack]], s->at[i].weight);
+	free(owners);
+	return ret;
+}
+
 static void add_own_lines(struct html_paths *t, const struct profile *p, struct own_fold *own)
 {
 	enum { MOST_LINES = 100 };
 	const struct samples *s = &p->samples;
-	frameid *owners = xalloc((s->n_stacks + 1) * sizeof(*owners));
+	uint64_t *weights = frame_weights(p, own);
 	struct map64 line_of = { 0 };
-	own_fold_owners(own, owners);
-	for (size_t i = 0; i < s->n; i++) {
-		frameid owner = owners[s->at[i].stack];
+	for (frameid frame = 1; frame < s->n_frames; frame++) {
 		struct srcloc at;
-		if (!owner || s->at[i].event != samples_event(s) || !own_fold_line(own, owner, &at))
+		if (!weights[frame] || !own_fold_line(own, frame, &at))
 			continue;
 		uint32_t file = number_of(&t->files, strtab_add(t->strings, at.file));
 		uint32_t *known = map64_at(&line_of, MAP64_PAIR(file, at.line));
@@ -362,13 +376,13 @@ static void add_own_lines(struct html_paths *t, const struct profile *p, struct 
 			*known = (uint32_t)t->own_lines.n;
 			vec_push(&t->own_lines, ((struct html_own_line){ file, at.line, 0 }));
 		}
-		capped_add(&t->own_lines.at[*known].weight, s->at[i].weight);
+		capped_add(&t->own_lines.at[*known].weight, weights[frame]);
 	}
 	if (t->own_lines.n)
 		qsort(t->own_lines.at, t->own_lines.n, sizeof(*t->own_lines.at), by_weight);
 	t->own_lines.n = t->own_lines.n < MOST_LINES ? t->own_lines.n : MOST_LINES;
 	map64_free(&line_of);
-	free(owners);
+	free(weights);
 }
 
 static void add_samples(struct adding *a, const struct path_tree *tree, const uint32_t *node_of,
