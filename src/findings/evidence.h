@@ -8,16 +8,18 @@
 /* Below a tenth it is not what to look at first. */
 #define EVIDENCE_LEAST 0.1
 
+struct own_place {      /* of an own function */
+	frameid frame;  /* 0: there is none */
+	uint32_t depth; /* how many functions are inlined into it there */
+};
+
 struct evidence {
 	const struct findings_input *in;
 	const struct samples *samples;
-	uint16_t event;        /* samples_event() */
-	symid *own;            /* [stack]: the innermost own function on it; NONE: none */
-	uint8_t *spent;        /* [stack]: efforts below that function, 1 << enum effort */
-	struct own_place {     /* [stack]: the frame of that function, which `depth` others are */
-		frameid frame; /* inlined into; 0: none */
-		uint32_t depth;
-	} * at;
+	uint16_t event;       /* samples_event() */
+	symid *own;           /* [stack]: the innermost own function on it; NONE: none */
+	uint8_t *spent;       /* [stack]: efforts below that function, 1 << enum effort */
+	struct own_place *at; /* [stack]: where that function is */
 	double weight, count; /* of all samples of the event */
 };
 

@@ -139,21 +139,17 @@ static uint64_t word_at(struct elf_file *f, uint64_t addr, uint64_t in_file)
 	return w ? w->value : in_file;
 }
 
-bool elf_file_word(struct elf_file *f, uint64_t addr, size_t size, uint64_t *ret)
+/* ---- Go's table ---- */
+
+static bool loaded_word(void *arg, uint64_t addr, size_t size, uint64_t *ret)
 {
+	struct elf_file *f = arg;
 	size_t left = 0;
 	const uint8_t *p = elf_file_loaded(f, addr, size, &left);
 	if (!p || left < size)
 		return false;
 	*ret = word_at(f, addr, bytes_load(p, size, f->image.swap));
 	return true;
-}
-
-/* ---- Go's table ---- */
-
-static bool loaded_word(void *arg, uint64_t addr, size_t size, uint64_t *ret)
-{
-	return elf_file_word(arg, addr, size, ret);
 }
 
 static bool is_code(void *arg, uint64_t low, uint64_t high)

@@ -298,7 +298,7 @@ void elf_file_read_part(const struct elf_file *f, const struct elf_section *s, u
 	read_into(f, s->contents + from, to - from, s->offset + from);
 }
 
-void elf_file_read_all(const struct elf_file *f, const struct elf_section *s)
+static void read_all(const struct elf_file *f, const struct elf_section *s)
 {
 	struct elf_section *own = &f->sections[s - f->sections];
 	if (!own->is_partial)
@@ -316,7 +316,7 @@ const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_sect
 	*size = 0;
 	if (!make_room(f, own))
 		return NULL;
-	elf_file_read_all(f, own);
+	read_all(f, own);
 	*size = own->size;
 	return own->contents;
 }

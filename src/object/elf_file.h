@@ -79,13 +79,11 @@ const struct elf_section *elf_file_section(const struct elf_file *f,
  * read. */
 const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_section *s,
 				 size_t *size);
-/* The same, but large sections are not read yet: each part, or all, must be requested before use.
- */
+/* The same, but large sections are not read yet: each part must be requested before use. */
 const uint8_t *elf_file_unread_contents(const struct elf_file *f, const struct elf_section *s,
 					size_t *size);
 void elf_file_read_part(const struct elf_file *f, const struct elf_section *s, uint64_t from,
 			uint64_t to);
-void elf_file_read_all(const struct elf_file *f, const struct elf_section *s);
 /* Contents to be read entry by entry (elf_image.h). */
 struct bytes elf_file_bytes(const struct elf_file *f, const struct elf_section *s);
 /* Replaces the section's compressed contents by the unpacked ones. False if they are damaged or
@@ -148,8 +146,6 @@ const uint8_t *elf_file_code_part(const struct elf_file *f, uint64_t addr, size_
  * `wanted` are read if there are so many; NULL if there are none. */
 const uint8_t *elf_file_loaded(const struct elf_file *f, uint64_t addr, size_t wanted,
 			       size_t *size);
-/* The word of `size` bytes at an address, as the dynamic linker sets it; false: there is none. */
-bool elf_file_word(struct elf_file *f, uint64_t addr, size_t size, uint64_t *ret);
 /* The same as object_unwind_table(), without a debug file. (frames.c) */
 struct unwind_table *elf_file_unwind_table(struct elf_file *f, const struct machine *m,
 					   bool not_followed);

@@ -268,8 +268,8 @@ static bool is_stack(const struct profile *p, const char *expected)
 	return p->samples.n == 1 && !strcmp(text, expected);
 }
 
-/* At each refresh new addresses are looked up; frames that have names keep them. */
-static void inlined_functions_are_functions(struct names *n)
+/* One sample in expanded(). */
+static struct profile *in_expanded(void)
 {
 	uint64_t bias = program_bias();
 	struct profile_builder *b = profile_builder_new();
@@ -280,8 +280,13 @@ static void inlined_functions_are_functions(struct names *n)
 	s.event = profile_add_event(
 		b, (struct event){ .name = add_string(b, "cpu-clock"), .unit = EVENT_NS });
 	profile_add_sample(b, s);
+	return profile_finish(b);
+}
 
-	struct profile *f = profile_finish(b);
+/* At each refresh new addresses are looked up; frames that have names keep them. */
+static void inlined_functions_are_functions(struct names *n)
+{
+	struct profile *f = in_expanded();
 	struct profile *one = faded(NULL, 1, f, n, false), *two = faded(one, 0.5, f, n, false);
 	struct profile *folded = faded(NULL, 1, f, n, true);
 	OK(is_stack(one, "expanded > in_between (inlined) > innermost (inlined)"));
@@ -297,16 +302,7 @@ static void inlined_functions_are_functions(struct names *n)
 /* Whose code it is stays known when the source files are not any more. */
 static void code_of_others_is_marked(struct names *n)
 {
-	uint64_t bias = program_bias();
-	struct profile_builder *b = profile_builder_new();
-	objid o = profile_add_object_of(b, "/proc/self/exe", "", OBJECT_ELF, true);
-	struct frame at = { .object = o, .addr = expanded() - bias, .flags = FRAME_RETURN };
-	struct sample s = { .count = 1, .weight = 8000, .cpu = 1 };
-	s.stack = profile_add_stack(b, 0, profile_add_frame(b, at));
-	s.event = profile_add_event(
-		b, (struct event){ .name = add_string(b, "cpu-clock"), .unit = EVENT_NS });
-	profile_add_sample(b, s);
-	struct profile *f = profile_finish(b);
+	struct profile *f = in_expanded();
 
 	const char *all[] = { "/", NULL };
 	for (int others = 0; others < 2; others++) {
